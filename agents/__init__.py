@@ -1,0 +1,1 @@
+"""Who decides: five plain functions from message to message, with their ports passed in."""

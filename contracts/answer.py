@@ -1,0 +1,178 @@
+"""From passages to a checked answer. A rejected answer has no field that could hold its text."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from .base import Value
+from .query import Channel, Intent, Name
+
+Offset = Annotated[int, Field(ge=0)]
+Rank = Annotated[int, Field(ge=1)]
+
+
+class RetrievedPassage(Value):
+    """A passage and how it was found. Offsets are characters of the stored document."""
+
+    passage_id: Name
+    doc_id: Name
+    title: str
+    source: str
+    heading_path: tuple[str, ...] = ()
+    text: str
+    char_start: Offset
+    char_end: Offset
+    keyword_score: float
+    vector_score: float
+    hybrid_score: float
+    hybrid_rank: Rank
+    rerank_score: float | None = None
+    final_rank: Rank
+
+
+class RetrievedContext(Value):
+    """The passages for an intent, best first, all of one corpus version."""
+
+    type: Literal["context"] = "context"
+    intent: Intent
+    corpus_version: Name
+    passages: tuple[RetrievedPassage, ...]
+
+
+class Segment(Value):
+    """A verbatim quote: `document.text[char_start:char_end] == text`."""
+
+    text: str
+    passage_id: Name
+    doc_id: Name
+    title: str
+    source: str
+    heading_path: tuple[str, ...] = ()
+    char_start: Offset
+    char_end: Offset
+
+
+class Caveat(Value):
+    """What the reader must know beside the quote; its wording is configuration."""
+
+    kind: Literal["entity_not_in_source"]
+    name: Name
+    values: tuple[Name, ...]
+
+
+class RelatedPassage(Value):
+    """Where the reader might look instead: a pointer, never an answer."""
+
+    passage_id: Name
+    doc_id: Name
+    title: str
+    source: str
+
+
+class DraftAnswer(Value):
+    """An answer that nobody may see yet. No segments: an honest fallback."""
+
+    type: Literal["draft"] = "draft"
+    intent: Intent
+    corpus_version: Name
+    text: str
+    segments: tuple[Segment, ...]
+    source_passage_ids: tuple[Name, ...]
+    entity_match: bool
+    caveats: tuple[Caveat, ...] = ()
+    related: tuple[RelatedPassage, ...] = ()
+
+
+CheckName = Literal["non_empty", "citations_resolve", "grounded_in_source", "caveat_surfaced"]
+CheckReason = Literal[
+    "ok",
+    "empty_text",
+    "document_missing",
+    "passage_missing",
+    "span_differs",
+    "text_not_composed_of_segments",
+    "sources_differ_from_segments",
+    "caveat_missing",
+    "caveat_not_in_text",
+]
+
+
+class CheckResult(Value):
+    """One check of the critic. The reason is a code and ids, never prose."""
+
+    name: CheckName
+    passed: bool
+    reason: CheckReason
+    ids: tuple[Name, ...] = ()
+
+
+class Approved(Value):
+    """The draft passed every check and may be shown."""
+
+    type: Literal["approved"] = "approved"
+    label: Literal["approved", "approved_fallback"]
+    intent: Intent
+    corpus_version: Name
+    segments: tuple[Segment, ...]
+    caveats: tuple[Caveat, ...]
+    related: tuple[RelatedPassage, ...]
+    checks: tuple[CheckResult, ...]
+
+
+class Rejected(Value):
+    """The draft failed a check. What format never receives, it cannot leak."""
+
+    type: Literal["rejected"] = "rejected"
+    intent: Intent
+    corpus_version: Name
+    checks: tuple[CheckResult, ...]
+
+
+CriticVerdict = Annotated[Approved | Rejected, Field(discriminator="type")]
+
+Status = Literal[
+    "approved", "approved_fallback", "clarification_needed", "out_of_scope", "rejected", "failed"
+]
+
+
+class Citation(Value):
+    """A numbered source under an answer."""
+
+    number: Rank
+    doc_id: Name
+    passage_id: Name
+    title: str
+    source: str
+    heading_path: tuple[str, ...]
+    char_start: Offset
+    char_end: Offset
+    quote: str
+
+
+class ChannelPayload(Value):
+    """The answer for a program: the same value that `display_text` is written from."""
+
+    status: Status
+    message: str
+    citations: tuple[Citation, ...] = ()
+    caveats: tuple[str, ...] = ()
+    related: tuple[RelatedPassage, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+class FormattedResponse(Value):
+    """What leaves the system: exactly one for every accepted query."""
+
+    type: Literal["response"] = "response"
+    query_id: Name
+    session_id: Name
+    channel: Channel
+    status: Status
+    label: str
+    confidence: float
+    display_text: str
+    channel_json: ChannelPayload
+    segments: tuple[Segment, ...] = ()
+    corpus_version: str | None = None
+    failed_checks: tuple[CheckName, ...] = ()
+    supersedes: str | None = None

@@ -1,0 +1,1 @@
+"""The rest of Groundwire: command line, corpus, profiles, embedded server, wiring."""
