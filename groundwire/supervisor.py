@@ -1,0 +1,279 @@
+"""Keeps worker processes alive: starts them, notices at once when one dies, starts it again.
+
+It knows processes and names, and nothing of streams: what a death means for the work in hand is the
+business of `on_death`.
+"""
+
+import asyncio
+import logging
+import os
+import re
+import secrets
+import signal
+import socket
+import sys
+import sysconfig
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+from contracts.errors import Transient
+
+__all__ = ["Supervisor", "WorkerInfo", "WorkerSpec", "new_consumer_name", "worker_command"]
+
+QUICK_S = 5.0  # a death this soon after the start is the worker's own fault
+BACKOFF_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 5.0)
+FAILING_DEATHS = 3  # quick ones in a row, from which on a worker counts as failing
+ON_DEATH_S = 5.0
+
+MakeCommand = Callable[[str, int], Sequence[str]]  # (consumer, lifeline file descriptor)
+OnDeath = Callable[[str, str, int], Awaitable[None]]  # (stage, consumer, return code)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class WorkerSpec:
+    """How many workers of a stage to run, and the command of one."""
+
+    stage: str
+    count: int
+    command: MakeCommand
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """One supervised place, as it is now; `pid` is None between two lives."""
+
+    stage: str
+    consumer: str
+    pid: int | None
+    restarts: int
+    since: float  # seconds since the epoch
+    failing: bool
+    log_file: Path
+
+
+@dataclass
+class _Place:
+    """A place that holds one living worker. **Invariant**: no consumer name is used twice."""
+
+    spec: WorkerSpec
+    log_file: Path
+    consumer: str = ""
+    process: asyncio.subprocess.Process | None = None
+    starts: int = 0
+    quick_deaths: int = 0
+    since: float = field(default_factory=time.time)
+
+    def info(self) -> WorkerInfo:
+        alive = self.process is not None and self.process.returncode is None
+        return WorkerInfo(
+            stage=self.spec.stage,
+            consumer=self.consumer,
+            pid=self.process.pid if self.process is not None and alive else None,
+            restarts=max(0, self.starts - 1),
+            since=self.since,
+            failing=self.quick_deaths >= FAILING_DEATHS,
+            log_file=self.log_file,
+        )
+
+
+class Supervisor:
+    """The workers of one system. Leaving its context, or this process's end, ends them all."""
+
+    def __init__(
+        self,
+        specs: Sequence[WorkerSpec],
+        *,
+        logs: Path,
+        on_death: OnDeath,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self._logs = logs
+        self._on_death = on_death
+        self._env = _child_environment(os.environ if env is None else env)
+        self._places = [
+            _Place(spec, logs / f"{spec.stage}-{number}.log")
+            for spec in specs
+            for number in range(1, spec.count + 1)
+        ]
+        self._stopping = asyncio.Event()
+        self._keepers: list[asyncio.Task[None]] = []
+        self._lifeline: tuple[int, int] | None = None
+        self._sent: signal.Signals | None = None
+
+    async def start(self) -> None:
+        """Start every worker, all at once; returns when all processes exist."""
+        assert self._lifeline is None, "a supervisor starts once"
+        self._logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for place in self._places:
+            _rotate(place.log_file)
+        self._lifeline = os.pipe()
+        spawns = (self._spawn(place) for place in self._places)
+        born = await asyncio.gather(*spawns, return_exceptions=True)
+        self._keepers = [
+            asyncio.create_task(self._keep(place), name=place.log_file.stem)
+            for place in self._places
+        ]
+        for failure in born:
+            if failure is not None:
+                raise failure
+
+    async def wait(self) -> None:
+        """Return when stopped; raises what an `on_death` raised that wasn't a passing failure."""
+        await asyncio.gather(*self._keepers)
+
+    def workers(self) -> list[WorkerInfo]:
+        """Every place as it is now, in the order of the specs."""
+        return [place.info() for place in self._places]
+
+    async def stop(self, grace_s: float) -> None:
+        """SIGTERM to every worker, SIGKILL to what is left after the grace.
+
+        Callable more than once; a second call with less grace shortens the first.
+        """
+        self._stopping.set()
+        self._signal(signal.SIGTERM)
+        try:
+            if self._keepers:
+                await asyncio.wait(self._keepers, timeout=grace_s)
+        finally:
+            self._signal(signal.SIGKILL)
+        await asyncio.gather(*self._keepers, return_exceptions=True)
+        if self._lifeline is not None:
+            for end in self._lifeline:
+                os.close(end)
+            self._lifeline = None
+
+    async def __aenter__(self) -> "Supervisor":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.stop(grace_s=0.0)
+
+    async def _keep(self, place: _Place) -> None:
+        while (process := place.process) is not None:
+            code = await process.wait()
+            quick = time.time() - place.since < QUICK_S
+            place.quick_deaths = place.quick_deaths + 1 if quick else 0
+            if self._stopping.is_set():
+                return
+            await self._report(place, code)
+            if not await self._respawn(place):
+                return
+
+    async def _respawn(self, place: _Place) -> bool:
+        """Start the place's next worker, trying for ever; False when told to stop first."""
+        while True:
+            index = min(max(0, place.quick_deaths - 1), len(BACKOFF_S) - 1)
+            if await self._stops_within(BACKOFF_S[index]):
+                return False
+            try:
+                await self._spawn(place)
+            except OSError as error:  # no memory, no process table entry: may pass
+                place.quick_deaths += 1
+                log.warning(
+                    "worker.not_started", extra={"stage": place.spec.stage, "reason": str(error)}
+                )
+            else:
+                return True
+
+    async def _spawn(self, place: _Place) -> None:
+        assert self._lifeline is not None
+        place.consumer = new_consumer_name()
+        lifeline = self._lifeline[0]
+        with _appending(place.log_file) as output:
+            place.process = await asyncio.create_subprocess_exec(
+                *place.spec.command(place.consumer, lifeline),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=self._env,
+                pass_fds=[lifeline],
+                start_new_session=True,  # a terminal's Ctrl-C reaches the supervisor alone
+            )
+        place.starts += 1
+        place.since = time.time()
+        if self._sent is not None:  # stop() came while this one was being born
+            _send(place.process, self._sent)
+
+    async def _report(self, place: _Place, code: int) -> None:
+        """Tell `on_death`; a passing failure there (server away) never stops the restart."""
+        info = place.info()
+        facts = {"stage": info.stage, "consumer": info.consumer, "code": code}
+        event = "worker.failing" if info.failing else "worker.died"
+        log.warning(event, extra=facts | {"log_file": str(info.log_file)})
+        try:
+            async with asyncio.timeout(ON_DEATH_S):
+                await self._on_death(info.stage, info.consumer, code)
+        except (Transient, TimeoutError, OSError) as error:
+            log.warning("worker.death_not_reported", extra=facts | {"reason": type(error).__name__})
+
+    async def _stops_within(self, delay_s: float) -> bool:
+        try:
+            async with asyncio.timeout(delay_s):
+                return await self._stopping.wait()
+        except TimeoutError:
+            return False
+
+    def _signal(self, number: signal.Signals) -> None:
+        self._sent = number
+        for place in self._places:
+            if place.process is not None:
+                _send(place.process, number)
+
+
+def new_consumer_name() -> str:
+    """`<host>-<token>`: no process id, which containers share and kernels reuse."""
+    host = re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())[:63] or "host"
+    return f"{host}-{secrets.token_hex(4)}"
+
+
+def worker_command(stage: str, *options: str) -> MakeCommand:
+    """The command of one worker of a stage, as a process of its own."""
+
+    def command(consumer: str, lifeline: int) -> Sequence[str]:
+        # -P: the folder that someone runs us in may hold a folder called `agents`.
+        python = (sys.executable, "-P", "-m", "groundwire.worker", stage)
+        return (*python, "--consumer", consumer, "--lifeline", str(lifeline), *options)
+
+    return command
+
+
+def _appending(path: Path) -> BinaryIO:
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
+
+
+def _rotate(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        path.replace(f"{path}.1")
+
+
+def _send(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    """Signal a child; at the end its whole session, with what it started itself."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError):
+        if number == signal.SIGKILL:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+
+
+def _child_environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment with output unbuffered, and this very groundwire importable from anywhere."""
+    child = {"PYTHONUNBUFFERED": "1", **env}
+    root = str(Path(__file__).resolve().parent.parent)
+    if root not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
+        child["PYTHONPATH"] = os.pathsep.join([root, *filter(None, [env.get("PYTHONPATH")])])
+    return child

@@ -1,0 +1,21 @@
+"""What every suite shares: the embedded server, one process per pytest worker."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from groundwire.embedded import TemporaryServer, temporary_server
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[TemporaryServer]:
+    """A real server for the session. Whoever kills or freezes it brings it back."""
+    with temporary_server() as running:
+        yield running
+
+
+@pytest.fixture
+def server_url(server: TemporaryServer) -> str:
+    """The URL of the session's server, with nothing in it."""
+    server.flush()
+    return server.url
