@@ -87,12 +87,16 @@ CheckName = Literal["non_empty", "citations_resolve", "grounded_in_source", "cav
 CheckReason = Literal[
     "ok",
     "empty_text",
+    "corpus_missing",
     "document_missing",
     "passage_missing",
+    "citation_differs",
     "span_differs",
     "text_not_composed_of_segments",
     "sources_differ_from_segments",
+    "entity_unknown",
     "caveat_missing",
+    "caveat_unwarranted",
     "caveat_not_in_text",
 ]
 
@@ -123,6 +127,7 @@ class Rejected(Value):
     """The draft failed a check. What format never receives, it cannot leak."""
 
     type: Literal["rejected"] = "rejected"
+    label: Literal["rejected"] = "rejected"
     intent: Intent
     corpus_version: Name
     checks: tuple[CheckResult, ...]

@@ -10,6 +10,10 @@ from .base import Value
 MAX_TEXT_CHARS = 8_000
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+QueryId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{0,200}$")]
+Traceparent = Annotated[
+    str, StringConstraints(pattern=r"^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$")
+]
 Score = Annotated[float, Field(ge=0.0, le=1.0)]
 Channel = Literal["text", "markdown", "html", "json"]
 
@@ -18,7 +22,7 @@ class Query(Value):
     """A question. `query_id` and `asked_at` are stamped by submit; leave them empty."""
 
     type: Literal["query"] = "query"
-    query_id: Annotated[str, StringConstraints(max_length=200)] = ""
+    query_id: QueryId = ""
     text: Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS)]
     session_id: Name
     user_id: Name | None = None
@@ -26,7 +30,7 @@ class Query(Value):
     channel: Channel = "text"
     labels: tuple[Name, ...] = ("public",)
     asked_at: datetime | None = None
-    trace: Annotated[str, StringConstraints(max_length=55)] | None = None
+    trace: Traceparent | None = None
 
 
 class Entity(Value):

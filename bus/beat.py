@@ -1,0 +1,87 @@
+"""The beat: a thread that keeps a worker's liveness key and its leases as long as the process lives.
+
+It also ends the process when the event loop has been stuck past the wedge limit: alive or dead, never a third thing.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from redis import exceptions as errors
+
+from .settle import Place
+from .wire import Backend, script_sha, script_source
+
+WEDGED_EXIT = 70
+
+
+class Beat:
+    """Beats for one process in all its lanes. Thread-safe: the loop only reads `is_proven`."""
+
+    def __init__(self, backend: Backend, places: Sequence[Place]) -> None:
+        self._places = places
+        self._config = places[0].config
+        self._client = backend.sync_client(max(self._config.beat_s, 0.5))
+        self._stopping = threading.Event()
+        self._good_since: float | None = None
+        self._loop_seen = time.monotonic()
+        self._leased_at = time.monotonic()
+        self._thread = threading.Thread(target=self._run, name="beat", daemon=True)
+        self.on_wedged: Callable[[], None] = lambda: os._exit(WEDGED_EXIT)
+
+    def start(self) -> None:
+        """Go on beating in the thread; the first beat is the caller's, before the first read."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop beating; the liveness key is left to `leave` or to its TTL."""
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=2)
+        self._client.close()
+
+    def loop_is_alive(self) -> None:
+        """Called by the event loop at each tick."""
+        self._loop_seen = time.monotonic()
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether all beats of the last TTL succeeded: only then may others be judged by theirs."""
+        since = self._good_since
+        return since is not None and time.monotonic() - since >= self._config.alive_ttl_s
+
+    def beat(self) -> bool:
+        """Renew the liveness keys, and the leases when they are due; whether that worked."""
+        ttl_ms = int(self._config.alive_ttl_s * 1000)
+        started = time.monotonic()
+        try:
+            for place in self._places:
+                key = place.keys.alive(place.stage.name, place.consumer)
+                if not self._client.pexpire(key, ttl_ms):
+                    self._client.set(key, os.getpid(), px=ttl_ms)
+            if started - self._leased_at >= self._config.lease_s / 4:
+                self._renew()
+                self._leased_at = started
+        except (errors.RedisError, OSError):
+            # The server is gone, frozen or full: what others' keys say means nothing now.
+            self._good_since = None
+            return False
+        if self._good_since is None:
+            self._good_since = started
+        return True
+
+    def _renew(self) -> None:
+        for place in self._places:
+            arguments = (1, place.stream, place.stage.name, place.consumer)
+            try:
+                self._client.evalsha(script_sha("renew"), *arguments)
+            except errors.NoScriptError:
+                self._client.eval(script_source("renew"), *arguments)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._config.beat_s):
+            if time.monotonic() - self._loop_seen > self._config.wedge_limit_s:
+                self.on_wedged()
+                return
+            self.beat()

@@ -1,0 +1,62 @@
+"""One delivery of one entry: what came, how often, and what became of it."""
+
+from dataclasses import dataclass
+
+from contracts import Value
+from contracts.envelope import Envelope
+
+from .fate import Fate
+
+
+@dataclass(slots=True)
+class Delivery:
+    """An entry in this worker's hands, from its read to its settle."""
+
+    id: str
+    fields: dict[bytes, bytes]
+    deliveries: int
+    envelope: Envelope[Value] | None = None
+    waited_ms: int = 0
+    handled_s: float = 0.0
+
+    @property
+    def raw(self) -> bytes | None:
+        """The envelope's bytes; None for a bare entry."""
+        return self.fields.get(b"event")
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt this is, from 1; it rides beside the message."""
+        written = self.fields.get(b"attempt", b"1")
+        return int(written) if written.isdigit() and len(written) < 10 else 1
+
+    @property
+    def size(self) -> int:
+        """Bytes of all fields."""
+        return sum(len(name) + len(value) for name, value in self.fields.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """A delivery and its fate, ready to be settled."""
+
+    delivery: Delivery
+    fate: Fate
+    subject: str
+    body: bytes
+    """What leaves: the next envelope, the retried one, or the failed result."""
+    is_stranger: bool = False
+    """Whether the entry came from outside and its query was never accepted."""
+
+
+def fields_of(flat: list[bytes] | None) -> dict[bytes, bytes]:
+    """A reply's flat field list as a mapping."""
+    if not flat:
+        return {}
+    return dict(zip(flat[::2], flat[1::2], strict=True))
+
+
+def order_of(entry_id: str) -> tuple[int, int]:
+    """The place of a stream entry id (`ms-seq`) in its stream."""
+    ms, _, seq = entry_id.partition("-")
+    return int(ms), int(seq or 0)

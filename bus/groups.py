@@ -1,0 +1,28 @@
+"""Groups: one a work stream, named like its stage, always created at the beginning."""
+
+from redis import exceptions as errors
+
+from contracts import Misconfigured
+
+from .keys import LANES
+from .wire import Wire
+
+
+async def ensure_group(wire: Wire, stream: str, group: str) -> None:
+    """Create the group at `0` where it is missing: a work stream holds only unfinished work."""
+    try:
+        await wire.call("XGROUP", "CREATE", stream, group, "0", "MKSTREAM")
+    except errors.ResponseError as error:
+        if "BUSYGROUP" not in str(error):
+            raise
+
+
+async def agree_on_lanes(wire: Wire, lanes: int) -> None:
+    """Store the number of lanes at first start; refuse to start with another one later."""
+    await wire.call("SET", LANES, lanes, "NX")
+    stored = int(await wire.call("GET", LANES))
+    if stored != lanes:
+        raise Misconfigured(
+            f"this server was started with {stored} lanes, this process is set to {lanes}: "
+            f"set GROUNDWIRE_LANES={stored}"
+        )

@@ -1,0 +1,199 @@
+"""A worker's part in one lane: a reader, runners, a settler and a keeper around one hand."""
+
+import asyncio
+import random
+from collections.abc import Callable
+
+from redis import exceptions as errors
+
+from contracts import Query, Unreachable
+
+from .adopter import Adopter
+from .beat import Beat
+from .clock import ServerClock, time_reply_ms
+from .delivery import Delivery
+from .gate import Gate
+from .groups import agree_on_lanes, ensure_group
+from .hand import Hand
+from .keeper import Keeper
+from .log import Log
+from .pause import Pause
+from .reader import Reader
+from .runner import Handler, Runner
+from .settle import Place
+from .settler import Settler
+from .wire import Backend, Wire
+
+NOBODY = "released"
+"""The consumer that given-back work belongs to: it never lives."""
+
+
+class LaneWorker:
+    """Runs one stage in one lane."""
+
+    def __init__(
+        self,
+        place: Place,
+        handler: Handler,
+        *,
+        backend: Backend,
+        beat: Beat,
+        failed_message: str | None,
+        log: Log,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        config = place.config
+        self._place = place
+        self._log = log
+        self._clock = ServerClock()
+        self._hand = Hand(config)
+        self._gate = Gate()
+        self._wires = [
+            Wire(backend, config.block_s + config.reply_timeout_s),
+            Wire(backend, config.reply_timeout_s),
+            Wire(backend, config.reply_timeout_s),
+        ]
+        blocking, settling, keeping = self._wires
+        self._wire = keeping
+        self._reader = Reader(place, blocking, self._hand, log)
+        self._settler = Settler(place, settling, self._hand, self._clock, log)
+        self._keeper = Keeper(
+            place,
+            keeping,
+            hand=self._hand,
+            reader=self._reader,
+            beat=beat,
+            clock=self._clock,
+            log=log,
+        )
+        self._adopter = Adopter(place, keeping, self._clock, log)
+        self._runner = Runner(
+            place,
+            handler,
+            clock=self._clock,
+            jitter=jitter,
+            failed_message=failed_message,
+            is_open=self._is_open,
+        )
+        self._running = 0
+        self._draining = False
+        self._drained = asyncio.Event()
+
+    async def prepare(self) -> None:
+        """Wait for the server, agree on the lanes, create the group, take its time."""
+        pause = Pause()
+        while True:
+            try:
+                await agree_on_lanes(self._wire, self._place.config.lanes)
+                await ensure_group(self._wire, self._place.stream, self._place.stage.name)
+                self._clock.set(time_reply_ms(await self._wire.call("TIME")))
+                return
+            except (Unreachable, errors.ResponseError) as error:
+                self._log("start.waiting", stage=self._place.stage.name, error=str(error)[:200])
+                await pause.wait()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop`, then drain: give back what has not started, finish what runs."""
+        concurrency = self._place.config.concurrency
+        async with asyncio.TaskGroup() as group:
+            reading = group.create_task(self._reader.run())
+            running = [group.create_task(self._run_deliveries()) for _ in range(concurrency)]
+            lasting = [
+                group.create_task(self._settler.run()),
+                group.create_task(self._keeper.run()),
+            ]
+            await stop.wait()
+            self._draining = True
+            await self._reader.stop(self._wire)
+            await self._drain(reading)
+            for task in (reading, *running, *lasting):
+                task.cancel()
+        await self._leave()
+
+    async def _drain(self, reading: "asyncio.Task[None]") -> None:
+        grace_s = self._place.config.grace_s
+        try:
+            async with asyncio.timeout(grace_s):
+                await reading
+                await self._give_back(self._hand.empty_inbox())
+                while self._running:
+                    self._drained.clear()
+                    await self._drained.wait()
+                await self._settler.wait_until_idle()
+        except TimeoutError:
+            self._log("drain.cut", stage=self._place.stage.name, entries=len(self._hand.held))
+
+    async def _give_back(self, deliveries: list[Delivery]) -> None:
+        if not deliveries:
+            return
+        names = [self._place.stage.name, self._place.consumer, NOBODY]
+        ids = [delivery.id for delivery in deliveries]
+        try:
+            released = await self._wire.script("release", [self._place.stream], [*names, *ids])
+            self._log("work.released", stage=self._place.stage.name, entries=released)
+        except (Unreachable, errors.ResponseError) as error:
+            # Our liveness key ends with us: siblings take the work, at the price of one delivery.
+            self._log("release.failed", stage=self._place.stage.name, error=str(error)[:200])
+
+    async def _leave(self) -> None:
+        place = self._place
+        alive = place.keys.alive(place.stage.name, place.consumer)
+        try:
+            await self._wire.script(
+                "leave", [place.stream, alive], [place.stage.name, place.consumer]
+            )
+        except (Unreachable, errors.ResponseError) as error:
+            self._log("leave.failed", stage=place.stage.name, error=str(error)[:200])
+        for wire in self._wires:
+            await wire.close()
+
+    async def _run_deliveries(self) -> None:
+        while True:
+            delivery = await self._hand.next()
+            if self._draining:
+                self._hand.inbox.append(delivery)
+                return
+            self._running += 1
+            try:
+                await self._run_one(delivery)
+            finally:
+                self._running -= 1
+                self._drained.set()
+
+    async def _run_one(self, delivery: Delivery) -> None:
+        if delivery.deliveries > 1:
+            # A suspect: whatever is settled by now can't be charged for its crash.
+            async with self._gate.alone():
+                await self._settler.wait_until_idle()
+                await self._settle(delivery)
+                await self._settler.wait_until_idle()
+            return
+        await self._gate.enter()
+        try:
+            await self._settle(delivery)
+        finally:
+            self._gate.leave()
+
+    async def _settle(self, delivery: Delivery) -> None:
+        raw = delivery.raw
+        if raw is not None:
+            self._settler.put(await self._runner.run(delivery, raw))
+            self._hand.pace(delivery.handled_s)
+            return
+        if Query in self._place.stage.accepts:
+            fate = await self._adopter.adopt(delivery)
+        else:
+            fate = self._runner.not_a_message()
+        if fate is None:
+            self._hand.drop(delivery)
+        else:
+            self._settler.put(self._runner.bury(delivery, fate, None))
+
+    async def _is_open(self, query_id: str) -> bool:
+        pause = Pause()
+        while True:
+            try:
+                score = await self._wire.call("ZSCORE", self._place.keys.open, query_id)
+                return score is not None
+            except (Unreachable, errors.ResponseError):
+                await pause.wait()

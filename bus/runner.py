@@ -1,0 +1,122 @@
+"""Running one delivery: from bytes to a settlement. The one broad `except` of the product is here."""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, assert_never
+
+from contracts import Decoded, Decoder, FormattedResponse, Newer, Permanent, Undecodable, Value
+from contracts.envelope import Envelope, encode, next_envelope
+
+from .clock import ServerClock, to_ms
+from .delivery import Delivery, Settlement
+from .failed import FAILED_MESSAGE, failed_envelope
+from .fate import DeadLetter, Emit, Fate, Park, after_error, before_handler
+from .settle import Place
+
+Handler = Callable[[Any], Awaitable[Value]]
+
+
+class Runner:
+    """Turns deliveries of one stage into settlements by its handler."""
+
+    def __init__(
+        self,
+        place: Place,
+        handler: Handler,
+        *,
+        clock: ServerClock,
+        jitter: Callable[[], float],
+        failed_message: str | None,
+        is_open: Callable[[str], Awaitable[bool]],
+    ) -> None:
+        self._is_open = is_open
+        self._place = place
+        self._handler = handler
+        self._clock = clock
+        self._jitter = jitter
+        self._failed_message = failed_message or FAILED_MESSAGE
+        self._decoder = Decoder(place.stage)
+
+    async def run(self, delivery: Delivery, raw: bytes) -> Settlement:
+        """Decode, decide, handle; returns the settlement, whatever happens in between."""
+        found = self._decoder.decode(raw)
+        match found:
+            case Decoded(envelope):
+                delivery.envelope = envelope
+                return await self._handle(delivery, envelope)
+            case Newer(version):
+                return Settlement(delivery, Park(version), "", raw)
+            case Undecodable(reason, detail, subject):
+                accepted = subject is not None and await self._is_open(subject)
+                fate = DeadLetter(reason, detail)
+                return self.bury(delivery, fate, subject if accepted else None)
+            case _:
+                assert_never(found)
+
+    async def _handle(self, delivery: Delivery, envelope: Envelope[Value]) -> Settlement:
+        now_ms, deadline_ms = self._clock.now_ms(), to_ms(envelope.deadline)
+        delivery.waited_ms = max(0, now_ms - to_ms(envelope.time))
+        config = self._place.config
+        refused = before_handler(
+            deliveries=delivery.deliveries, now_ms=now_ms, deadline_ms=deadline_ms, config=config
+        )
+        if refused:
+            return self.bury(delivery, refused, envelope.subject)
+        started = time.perf_counter()
+        try:
+            message = await self._handler(envelope.data)
+            self._check(message)
+            delivery.handled_s = time.perf_counter() - started
+            return self._emit(delivery, envelope, message)
+        except Exception as error:  # noqa: BLE001 - a delivery is settled whatever its handler does
+            delivery.handled_s = time.perf_counter() - started
+            fate: Fate = after_error(
+                error,
+                attempt=delivery.attempt,
+                now_ms=self._clock.now_ms(),
+                deadline_ms=deadline_ms,
+                jitter=self._jitter(),
+                config=config,
+            )
+        if isinstance(fate, DeadLetter):
+            return self.bury(delivery, fate, envelope.subject)
+        return Settlement(delivery, fate, envelope.subject, delivery.raw or b"")
+
+    def _check(self, message: Value) -> None:
+        stage = self._place.stage
+        allowed = (FormattedResponse,) if stage.is_last else tuple(stage.emits)
+        if type(message) not in allowed:
+            raise Permanent(
+                f"{stage.name} returned {type(message).__name__}, which it may not emit"
+            )
+
+    def _emit(self, delivery: Delivery, envelope: Envelope[Value], message: Value) -> Settlement:
+        outgoing = next_envelope(
+            envelope,
+            message,
+            stage=self._place.stage.name,
+            time=self._clock.now(),
+            configdigest=self._place.configdigest,
+        )
+        return Settlement(delivery, Emit(message), envelope.subject, encode(outgoing))
+
+    def not_a_message(self) -> DeadLetter:
+        """The fate of an entry without an envelope where none can be made."""
+        return DeadLetter("undecodable", "no field `event`")
+
+    def bury(self, delivery: Delivery, fate: DeadLetter, subject: str | None) -> Settlement:
+        """The settlement of a dead letter; without a subject it came from outside and gets an id."""
+        query_id = subject or stranger_id(self._place, delivery.id)
+        body = failed_envelope(
+            delivery.envelope,
+            query_id,
+            stage=self._place.stage.name,
+            now=self._clock.now(),
+            message=self._failed_message,
+        )
+        return Settlement(delivery, fate, query_id, body, is_stranger=subject is None)
+
+
+def stranger_id(place: Place, entry_id: str) -> str:
+    """The query id of an entry that nobody submitted: lane, stage and entry."""
+    return f"{place.keys.lane}-{place.stage.name}-{entry_id}"

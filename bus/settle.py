@@ -1,0 +1,180 @@
+"""Settling: fates become one script call. Everything that leaves a stage leaves here, in one step with its ack."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import assert_never
+
+from contracts import Event, FormattedResponse, Stage, Value, ids, outcome_of, result_stream
+from contracts.event import DeadReason, Outcome
+from contracts.scores import scores_of
+
+from .config import BusConfig
+from .delivery import Settlement, order_of
+from .failed import dead_record, raw_bytes
+from .fate import DeadLetter, Emit, Park, Retry
+from .keys import Keys
+from .wire import Arg
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a worker stands: its stage and lane, its consumer's name, its configuration's digest."""
+
+    stage: Stage
+    keys: Keys
+    consumer: str
+    config: BusConfig
+    configdigest: str
+
+    @property
+    def stream(self) -> str:
+        """The key of the stage's own work stream."""
+        return self.keys.of(self.stage.consumes)
+
+
+@dataclass
+class _Call:
+    """The script's keys and arguments while they are put together."""
+
+    keys: list[str]
+    args: list[Arg] = field(default_factory=list)
+
+    def key(self, name: str) -> int:
+        """The 1-based index of a key, added at its first use."""
+        if name not in self.keys:
+            self.keys.append(name)
+        return self.keys.index(name) + 1
+
+
+def settle_call(
+    settlements: Sequence[Settlement], place: Place, now: datetime
+) -> tuple[list[str], list[Arg]]:
+    """The keys and arguments of settle.lua for a batch."""
+    keys, stream = place.keys, place.stage.consumes
+    call = _Call(
+        [
+            keys.of(stream),
+            keys.open,
+            keys.counters,
+            keys.events,
+            keys.dead,
+            keys.delayed(stream),
+            keys.delayed_body(stream),
+            keys.replaying,
+            keys.parked,
+        ]
+    )
+    in_order = sorted((item.delivery.id for item in settlements), key=order_of)
+    call.args += [place.stage.name, place.consumer, in_order[0], in_order[-1]]
+    call.args += [place.config.events_kept, len(settlements)]
+    stamp = now.isoformat()
+    for item in settlements:
+        _add_item(call, item, place, now, stamp)
+    return call.keys, call.args
+
+
+def _add_item(call: _Call, item: Settlement, place: Place, now: datetime, stamp: str) -> None:
+    delivery, fate = item.delivery, item.fate
+    match fate:
+        case Emit(message) if isinstance(message, FormattedResponse):
+            event = _event(item, place, stamp, message, "answered")
+            call.args += ["result", delivery.id, event, *_result(call, item, place, message)]
+        case Emit(message):
+            event = _event(item, place, stamp, message, "emitted")
+            destination = call.key(place.keys.of(place.stage.emits[type(message)]))
+            call.args += ["emit", delivery.id, event, destination, item.body]
+        case Retry(delay_ms, attempt, error):
+            event = _event(item, place, stamp, None, "retried", error=error)
+            call.args += ["retry", delivery.id, event, delay_ms, attempt, item.body]
+        case DeadLetter(reason, error):
+            event = _event(item, place, stamp, None, "dead", reason=reason, error=error)
+            call.args += ["dead", delivery.id, event, *_dead(call, item, fate, place, now)]
+        case Park(version):
+            event = _event(item, place, stamp, None, "parked")
+            name = f"{place.stage.consumes}:v{version}"
+            destination = call.key(place.keys.of(name))
+            call.args += ["park", delivery.id, event]
+            call.args += [destination, name, delivery.attempt, item.body]
+        case _:
+            assert_never(fate)
+
+
+def _result(call: _Call, item: Settlement, place: Place, response: FormattedResponse) -> list[Arg]:
+    return [
+        call.key(place.keys.of(result_stream(response))),
+        call.key(place.keys.result(item.subject)),
+        item.subject,
+        outcome_of(response.status),
+        _ms(place.config.result_ttl_s),
+        place.config.results_kept,
+        item.body,
+    ]
+
+
+def _dead(
+    call: _Call, item: Settlement, fate: DeadLetter, place: Place, now: datetime
+) -> list[Arg]:
+    delivery, keys, stage = item.delivery, place.keys, place.stage
+    raw_key = keys.raw(stage.name, delivery.id)
+    record = dead_record(
+        delivery,
+        fate,
+        query_id=item.subject,
+        stage=stage.name,
+        stream=stage.consumes,
+        now=now,
+        raw_key=raw_key,
+    )
+    return [
+        call.key(keys.of("results.failed")),
+        call.key(keys.result(item.subject)),
+        call.key(raw_key),
+        item.subject,
+        1 if item.is_stranger else 0,
+        _ms(place.config.result_ttl_s),
+        place.config.results_kept,
+        place.config.dead_kept,
+        _ms(place.config.raw_ttl_s),
+        record,
+        raw_bytes(delivery),
+        item.body,
+    ]
+
+
+def _event(
+    item: Settlement,
+    place: Place,
+    stamp: str,
+    message: Value | None,
+    outcome: Outcome,
+    *,
+    reason: DeadReason | None = None,
+    error: str | None = None,
+) -> bytes:
+    delivery = item.delivery
+    raw = delivery.raw or b""
+    envelope = delivery.envelope
+    event = Event(
+        query_id=item.subject,
+        stage=place.stage.name,
+        type=envelope.type if envelope else "",
+        outcome=outcome,
+        attempt=delivery.attempt,
+        reason=reason,
+        error=error,
+        time=stamp,
+        waited_us=delivery.waited_ms * 1000,
+        handled_us=int(delivery.handled_s * 1e6),
+        input_bytes=len(raw),
+        output_bytes=len(item.body),
+        input_digest=ids.digest(raw),
+        output_digest=ids.digest(item.body),
+        config_digest=place.configdigest,
+        scores=scores_of(message),
+    )
+    return event.__pydantic_serializer__.to_json(event)
+
+
+def _ms(seconds: float) -> int:
+    return int(seconds * 1000)

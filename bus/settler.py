@@ -1,0 +1,97 @@
+"""The settler: sends settlements in batches until the server has taken or refused each of them for good."""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+
+from redis import exceptions as errors
+
+from contracts import Unreachable
+
+from .clock import ServerClock
+from .config import BusConfig
+from .delivery import Settlement
+from .hand import Hand
+from .log import Log
+from .pause import Pause
+from .settle import Place, settle_call
+from .wire import Wire, text
+
+
+class Settler:
+    """Flushes at once when idle, batches what piled up meanwhile. One call under way at a time."""
+
+    def __init__(self, place: Place, wire: Wire, hand: Hand, clock: ServerClock, log: Log) -> None:
+        self._place = place
+        self._wire = wire
+        self._hand = hand
+        self._clock = clock
+        self._log = log
+        self._outbox: deque[Settlement] = deque()
+        self._filled = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def put(self, settlement: Settlement) -> None:
+        """Hand over a settlement; it will be settled as long as this runs."""
+        self._outbox.append(settlement)
+        self._idle.clear()
+        self._filled.set()
+
+    async def wait_until_idle(self) -> None:
+        """Wait until everything handed over is settled."""
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        """Settle for ever; returns only by cancellation."""
+        pause = Pause()
+        while True:
+            if not self._outbox:
+                self._idle.set()
+                self._filled.clear()
+                await self._filled.wait()
+            batch = take_batch(self._outbox, self._place.config)
+            refused = await self._settle(batch)
+            if not refused:
+                pause.reset()
+                continue
+            self._outbox.extendleft(reversed(refused))
+            await pause.wait()
+
+    async def _settle(self, batch: Sequence[Settlement]) -> list[Settlement]:
+        """One call; returns what has to be sent again."""
+        keys, args = settle_call(batch, self._place, self._clock.now())
+        try:
+            statuses = await self._wire.script("settle", keys, args)
+        except (Unreachable, errors.RedisError) as error:
+            # The reply may be lost and the work done: the same call again reads GONE.
+            self._log("settle.repeated", stage=self._place.stage.name, error=str(error)[:200])
+            return list(batch)
+        refused = []
+        for settlement, status in zip(batch, map(text, statuses), strict=True):
+            if status.startswith("REFUSED"):
+                refused.append(settlement)
+                continue
+            self._hand.drop(settlement.delivery)
+            if status not in ("OK", "GONE"):
+                self._log(
+                    "settle.dropped",
+                    stage=self._place.stage.name,
+                    query_id=settlement.subject,
+                    status=status,
+                )
+        if refused:
+            self._log("settle.refused", stage=self._place.stage.name, entries=len(refused))
+        return refused
+
+
+def take_batch(outbox: deque[Settlement], config: BusConfig) -> list[Settlement]:
+    """The next settlements to send together: at most so many, at most so many bytes, at least one."""
+    batch = [outbox.popleft()]
+    size = len(batch[0].body)
+    while outbox and len(batch) < config.settle_entries:
+        size += len(outbox[0].body)
+        if size > config.settle_bytes:
+            break
+        batch.append(outbox.popleft())
+    return batch

@@ -1,0 +1,123 @@
+"""Connections: one command at a time, never retried by the driver, dropped when a reply may be under way."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from typing import Any, Protocol
+
+import redis
+import redis.asyncio as aioredis
+from redis import exceptions as errors
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from contracts import Misconfigured, Unreachable
+
+Arg = str | bytes | int
+
+
+class Backend(Protocol):
+    """Where the server is: makes connections to it. Tests put fakeredis behind this."""
+
+    def pool(self, timeout_s: float) -> aioredis.ConnectionPool:
+        """A pool whose connections give up on a reply after `timeout_s` seconds."""
+        ...
+
+    def sync_client(self, timeout_s: float) -> redis.Redis:
+        """A blocking client for the beat thread."""
+        ...
+
+
+class UrlBackend:
+    """A server by its URL: redis://, rediss:// or unix://."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def pool(self, timeout_s: float) -> aioredis.ConnectionPool:
+        """A pool of RESP2 connections without driver retries."""
+        try:
+            return aioredis.ConnectionPool.from_url(
+                self._url, retry=Retry(NoBackoff(), 0), **_options(timeout_s)
+            )
+        except ValueError as error:
+            raise Misconfigured(
+                "the server's URL must begin redis://, rediss:// or unix://"
+            ) from error
+
+    def sync_client(self, timeout_s: float) -> redis.Redis:
+        """A client with the same options for a thread."""
+        pool = redis.ConnectionPool.from_url(self._url, **_options(timeout_s))
+        return redis.Redis(connection_pool=pool)
+
+
+def _options(timeout_s: float) -> dict[str, Any]:
+    return {
+        "protocol": 2,
+        "socket_timeout": timeout_s,
+        "socket_connect_timeout": min(timeout_s, 5.0),
+        "legacy_responses": True,
+    }
+
+
+@cache
+def script_source(name: str) -> str:
+    """The text of a Lua script of this package."""
+    return resources.files("bus").joinpath("scripts", f"{name}.lua").read_text()
+
+
+@cache
+def script_sha(name: str) -> str:
+    """The SHA-1 that the server knows a script by."""
+    return hashlib.sha1(script_source(name).encode(), usedforsecurity=False).hexdigest()
+
+
+class Wire:
+    """One connection. A call that is cancelled or fails drops it, so that no reply is ever mixed up."""
+
+    def __init__(self, backend: Backend, timeout_s: float) -> None:
+        self._pool = backend.pool(timeout_s)
+        self._connection: Any = None
+        self._lock = asyncio.Lock()
+
+    async def call(self, *args: Arg) -> Any:
+        """Send one command and return its raw reply; Unreachable if there was none."""
+        async with self._lock:
+            try:
+                if self._connection is None:
+                    self._connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
+                    await self._connection.connect()
+                await self._connection.send_command(*args)
+                return await self._connection.read_response()
+            except (errors.ConnectionError, errors.TimeoutError, OSError) as error:
+                await self._drop()
+                raise Unreachable(f"no reply to {args[0]!s}: {error}") from error
+            except errors.ResponseError:
+                raise
+            except BaseException:
+                await self._drop()
+                raise
+
+    async def script(self, name: str, keys: Sequence[str], args: Sequence[Arg]) -> Any:
+        """Run a script by its digest; a server that has forgotten it gets the source."""
+        try:
+            return await self.call("EVALSHA", script_sha(name), len(keys), *keys, *args)
+        except errors.NoScriptError:
+            return await self.call("EVAL", script_source(name), len(keys), *keys, *args)
+
+    async def close(self) -> None:
+        """Close the connection; a later call opens a new one."""
+        await self._drop()
+        await self._pool.disconnect()
+
+    async def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.disconnect(nowait=True)
+
+
+def text(value: bytes | str) -> str:
+    """A reply's bytes as text."""
+    return value.decode() if isinstance(value, bytes) else value

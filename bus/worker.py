@@ -1,0 +1,82 @@
+"""A worker: one process of one stage in all lanes. Knows no agent and no settings."""
+
+import asyncio
+import random
+from collections.abc import Callable
+
+from contracts import Stage
+
+from .beat import Beat
+from .config import BusConfig
+from .keys import Keys
+from .lane import LaneWorker
+from .log import Log, no_log
+from .pause import Pause
+from .runner import Handler
+from .settle import Place
+from .wire import Backend
+
+
+class Worker:
+    """Reads, handles and settles until `stop`; then drains and leaves its group."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        handler: Handler,
+        *,
+        backend: Backend,
+        consumer: str,
+        config: BusConfig,
+        configdigest: str = "",
+        failed_message: str | None = None,
+        log: Log = no_log,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._log = log
+        self._stage = stage
+        self._consumer = consumer
+        places = [
+            Place(stage, Keys(lane), consumer, config, configdigest) for lane in range(config.lanes)
+        ]
+        self._beat = Beat(backend, places)
+        self._lanes = [
+            LaneWorker(
+                place,
+                handler,
+                backend=backend,
+                beat=self._beat,
+                failed_message=failed_message,
+                log=log,
+                jitter=jitter,
+            )
+            for place in places
+        ]
+        self._stop = asyncio.Event()
+        self.ready = asyncio.Event()
+        """Set once the groups exist and reading begins."""
+
+    def stop(self) -> None:
+        """Ask the worker to drain and leave; safe to call twice and from a signal handler."""
+        self._stop.set()
+
+    async def run(self) -> None:
+        """Work until `stop`. Misconfigured if the server is set up for another number of lanes."""
+        for lane in self._lanes:
+            await lane.prepare()
+        await self._first_beat()
+        self._log("worker.ready", stage=self._stage.name, consumer=self._consumer)
+        self.ready.set()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for lane in self._lanes:
+                    group.create_task(lane.run(self._stop))
+        finally:
+            await asyncio.to_thread(self._beat.stop)
+        self._log("worker.left", stage=self._stage.name, consumer=self._consumer)
+
+    async def _first_beat(self) -> None:
+        pause = Pause()
+        while not await asyncio.to_thread(self._beat.beat):
+            await pause.wait()
+        self._beat.start()
