@@ -1,0 +1,175 @@
+"""The critic's checks: pure functions of a draft and of what is stored. All of them always run.
+
+A result names only ids that the store knows; what a draft merely claims is named by its place.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from contracts import CheckName, CheckReason, CheckResult, DraftAnswer, RelatedPassage, Segment
+
+from .composition import compose
+from .entities import Vocabulary
+from .wording import Wording
+
+_SENTENCE_ENDS = frozenset(".!?…。！？")
+_CLOSERS = "\"'”’)]*_»"
+
+
+class StoredPassage(Protocol):
+    """Where a passage lies in its document."""
+
+    @property
+    def char_start(self) -> int: ...  # noqa: D102
+    @property
+    def char_end(self) -> int: ...  # noqa: D102
+    @property
+    def heading_path(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+class StoredDocument(Protocol):
+    """A document as it was ingested."""
+
+    @property
+    def title(self) -> str: ...  # noqa: D102
+    @property
+    def source(self) -> str: ...  # noqa: D102
+    @property
+    def text(self) -> str: ...  # noqa: D102
+    @property
+    def labels(self) -> tuple[str, ...]: ...  # noqa: D102
+    def passage(self, passage_id: str) -> StoredPassage | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Case:
+    """A draft beside what is stored: `documents` is None when its corpus version is unknown."""
+
+    draft: DraftAnswer
+    documents: Mapping[str, StoredDocument] | None
+    wording: Wording
+    vocabulary: Vocabulary
+
+    def document(self, cited: Segment | RelatedPassage) -> StoredDocument | None:
+        """The stored document that is cited, if the question may be answered from it."""
+        document = (self.documents or {}).get(cited.doc_id)
+        if document is None or set(document.labels).isdisjoint(self.draft.intent.query.labels):
+            return None
+        return document
+
+
+def run_checks(case: Case) -> tuple[CheckResult, ...]:
+    """Every check's result, in the order of the contract."""
+    return (non_empty(case), citations_resolve(case), grounded_in_source(case), caveats(case))
+
+
+def non_empty(case: Case) -> CheckResult:
+    """The draft says something."""
+    return _result("non_empty", [] if case.draft.text.strip() else [("empty_text", "")])
+
+
+def citations_resolve(case: Case) -> CheckResult:
+    """Every cited document and passage exists in the stored corpus version, as it is cited."""
+    if case.documents is None:
+        return _result("citations_resolve", [("corpus_missing", "")])
+    places: list[tuple[str, Segment | RelatedPassage]] = [
+        *((f"segments[{n}]", segment) for n, segment in enumerate(case.draft.segments)),
+        *((f"related[{n}]", related) for n, related in enumerate(case.draft.related)),
+    ]
+    faults = [(_citation_fault(case, cited), place) for place, cited in places]
+    return _result("citations_resolve", [(why, place) for why, place in faults if why != "ok"])
+
+
+def _citation_fault(case: Case, cited: Segment | RelatedPassage) -> CheckReason:
+    document = case.document(cited)
+    if document is None:
+        return "document_missing"
+    passage = document.passage(cited.passage_id)
+    if passage is None:
+        return "passage_missing"
+    if (cited.title, cited.source) != (document.title, document.source):
+        return "citation_differs"
+    if isinstance(cited, Segment) and cited.heading_path != passage.heading_path:
+        return "citation_differs"
+    return "ok"
+
+
+def grounded_in_source(case: Case) -> CheckResult:
+    """Each quote is the stored text at its place, and the draft is made of quotes alone."""
+    draft = case.draft
+    faults: list[tuple[CheckReason, str]] = [
+        ("span_differs", _name(case, place, segment))
+        for place, segment in enumerate(draft.segments)
+        if not _is_quote(case, segment)
+    ]
+    cited = tuple(dict.fromkeys(segment.passage_id for segment in draft.segments))
+    if draft.source_passage_ids != cited:
+        faults.append(("sources_differ_from_segments", ""))
+    if draft.text != compose(draft.segments, draft.caveats, case.wording):
+        faults.append(("text_not_composed_of_segments", ""))
+    return _result("grounded_in_source", faults)
+
+
+def _is_quote(case: Case, segment: Segment) -> bool:
+    document = case.document(segment)
+    passage = document.passage(segment.passage_id) if document else None
+    if document is None or passage is None:
+        return False
+    start, end = segment.char_start, segment.char_end
+    return (
+        passage.char_start <= start < end <= passage.char_end
+        and document.text[start:end] == segment.text
+        and (start == passage.char_start or begins_sentence(document.text, start))
+        and (end == passage.char_end or ends_sentence(document.text, end))
+    )
+
+
+def begins_sentence(text: str, start: int) -> bool:
+    """Whether a sentence or a line begins at `start`: a quote that starts elsewhere is cut."""
+    before = text[:start].rstrip(" \t")
+    if not before or before[-1] == "\n":
+        return True
+    return len(before) < start and before.rstrip(_CLOSERS)[-1:] in _SENTENCE_ENDS
+
+
+def ends_sentence(text: str, end: int) -> bool:
+    """Whether a sentence or a line ends at `end`."""
+    if end == len(text) or text[end] == "\n":
+        return True
+    return text[end].isspace() and text[:end].rstrip(_CLOSERS)[-1:] in _SENTENCE_ENDS
+
+
+def caveats(case: Case) -> CheckResult:
+    """What the question names and the source lacks is said, in the text, and nothing else is."""
+    draft = case.draft
+    entities = draft.intent.entities
+    unknown = [entity for entity in entities if not case.vocabulary.knows(entity)]
+    quoted = "\n".join(segment.text for segment in draft.segments)
+    due = case.vocabulary.caveats(entities, quoted) if draft.segments else ()
+    faults: list[tuple[CheckReason, str]] = []
+    if unknown:
+        faults.append(("entity_unknown", ""))
+    if any(caveat not in draft.caveats for caveat in due) or draft.entity_match != (not due):
+        faults.append(("caveat_missing", ""))
+    if any(caveat not in due for caveat in draft.caveats):
+        faults.append(("caveat_unwarranted", ""))
+    if any(case.wording.of_caveat(caveat) not in draft.text for caveat in due):
+        faults.append(("caveat_not_in_text", ""))
+    return _result("caveat_surfaced", faults)
+
+
+def _name(case: Case, place: int, segment: Segment) -> str:
+    document = case.document(segment)
+    known = document is not None and document.passage(segment.passage_id) is not None
+    return segment.passage_id if known else f"segments[{place}]"
+
+
+def _result(name: CheckName, faults: Iterable[tuple[CheckReason, str]]) -> CheckResult:
+    """The first reason, with the ids of everything that fails for it."""
+    faults = list(faults)
+    if not faults:
+        return CheckResult(name=name, passed=True, reason="ok")
+    reason = faults[0][0]
+    ids = tuple(dict.fromkeys(place for why, place in faults if why == reason and place))
+    return CheckResult(name=name, passed=False, reason=reason, ids=ids)

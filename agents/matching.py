@@ -1,0 +1,19 @@
+"""Whether a keyword occurs in a text, by one of two rules."""
+
+from typing import Literal
+
+from .tokens import stem, words
+
+Matching = Literal["substring", "words"]
+
+
+def occurs(keyword: str, text: str, matching: Matching) -> bool:
+    """Whether a keyword is in a text: as a substring, or as whole words whatever their form."""
+    if matching == "words" and (terms := _terms(keyword)):
+        return terms in _terms(text)
+    return keyword.lower() in text.lower()
+
+
+def _terms(text: str) -> str:
+    stems = [stem(word) for word in words(text)]
+    return f" {' '.join(stems)} " if stems else ""

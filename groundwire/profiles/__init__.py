@@ -1,0 +1,131 @@
+"""Profiles: the named, versioned configuration of all five agents, and the intents they ship with."""
+
+import hashlib
+import json
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from contracts import Misconfigured
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class UnderstandPart(_Part):
+    """When a question is in scope, and how its words are compared with keywords."""
+
+    threshold: Share
+    matching: Literal["substring", "words"]
+
+
+class ChunkingPart(_Part):
+    """How documents are cut; sizes in characters."""
+
+    method: Literal["fixed", "sentence"]
+    size: Annotated[int, Field(ge=20, le=100_000)]
+    overlap: Annotated[int, Field(ge=0)] = 0
+
+
+class TermsPart(_Part):
+    """What a text is found by: its terms, and whether titles and headings count as its text."""
+
+    stems: bool
+    fields: tuple[Literal["text", "title", "headings"], ...]
+    stopwords: tuple[str, ...]
+
+
+class RetrievePart(_Part):
+    """BM25's `k1` and `b`, the vectors' dimensions, `alpha` of keywords, and `k` passages kept."""
+
+    k1: Annotated[float, Field(ge=0.0)]
+    b: Share
+    dimensions: Annotated[int, Field(ge=1)]
+    alpha: Share
+    k: Annotated[int, Field(ge=1, le=100)]
+    keep_unsupported: bool
+    rerank: bool
+
+
+class SynthesizePart(_Part):
+    """Whether a source must use an entity's canonical word or any listed one."""
+
+    entity_words: Literal["canonical", "listed"]
+
+
+class Profile(_Part):
+    """Everything that evaluation compares. `intents`: the shipped set, where documents have none."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+    version: Annotated[int, Field(ge=1)]
+    description: str
+    intents: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+    understand: UnderstandPart
+    chunking: ChunkingPart
+    terms: TermsPart
+    retrieve: RetrievePart
+    synthesize: SynthesizePart
+
+    @property
+    def digest(self) -> str:
+        """The first 16 hex digits of the SHA-256 of all that the profile decides."""
+        decides = self.model_dump(mode="json", exclude={"description"})
+        text = json.dumps(_without_floats(decides), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def names() -> tuple[str, ...]:
+    """The profiles that are shipped."""
+    shipped = (entry.name for entry in files(__package__).iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in shipped if name.endswith(".toml")))
+
+
+def load(name_or_path: str) -> Profile:
+    """A shipped profile by name, or any by the path of its `.toml` file."""
+    if name_or_path.endswith(".toml"):
+        path = Path(name_or_path)
+        try:
+            return _parse(path.read_text(encoding="utf-8"), name_or_path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise Misconfigured(f"profile {name_or_path}: cannot be read: {error}") from error
+    if name_or_path not in names():
+        raise Misconfigured(f"no profile {name_or_path!r}; there are: {', '.join(names())}")
+    file = files(__package__) / f"{name_or_path}.toml"
+    return _parse(file.read_text(encoding="utf-8"), f"profile {name_or_path}")
+
+
+def shipped_intents(name: str) -> str:
+    """The text of an intents file that is shipped with the profiles."""
+    file = files(__package__) / "intents" / f"{name}.toml"
+    if not file.is_file():
+        raise Misconfigured(f"no shipped intents {name!r}")
+    return file.read_text(encoding="utf-8")
+
+
+def _parse(text: str, where: str) -> Profile:
+    try:
+        return Profile.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise Misconfigured(f"{where}: is not TOML: {error}") from error
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in fault["loc"])
+        raise Misconfigured(f"{where}: {key}: {fault['msg']}") from error
+
+
+def _without_floats(value: Any) -> Any:
+    """The value with each float as its shortest text: nothing that is hashed is a float."""
+    if isinstance(value, dict):
+        return {key: _without_floats(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_floats(item) for item in value]
+    return repr(value) if isinstance(value, float) else value
+
+
+__all__ = ["Profile", "load", "names", "shipped_intents"]
