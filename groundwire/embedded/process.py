@@ -19,7 +19,7 @@ from . import guard
 from .binary import find_binary
 from .folder import Address, ServerFolder
 
-__all__ = ["GuardedServer", "call"]
+__all__ = ["GuardedServer", "call", "is_running"]
 
 READY_S = 10.0
 LOADING_S = 300.0  # a server that says LOADING is alive and reads its data
@@ -100,7 +100,7 @@ class GuardedServer:
             os.killpg(self._guard.pid, signal.SIGKILL)  # the guard leads a session of these two
         self._guard.wait()
         self.ask_to_stop()
-        while pid is not None and _is_running(pid):
+        while pid is not None and is_running(pid):
             time.sleep(0.002)
         (self.folder.path / "pid").unlink(missing_ok=True)
 
@@ -135,7 +135,7 @@ def _spell(*words: str) -> bytes:
     return b"*%d\r\n" % len(raw) + b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in raw)
 
 
-def _is_running(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     """Whether the process still runs; a zombie, dead but not collected, doesn't."""
     try:
         os.kill(pid, 0)

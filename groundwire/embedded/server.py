@@ -52,6 +52,11 @@ class EmbeddedServer:
         """The server's process; None while it is being started again."""
         return self._folder.pid
 
+    @property
+    def guard_pid(self) -> int:
+        """The guard's process."""
+        return self._guarded.guard_pid
+
     async def stop(self) -> None:
         """End the server, its data complete on disk; callable more than once."""
         self._stopping.set()
