@@ -42,7 +42,8 @@ def foreign_owner() -> str | None:
         if found != ROOT / name:
             return (
                 f"`import {name}` finds {found or 'nothing'} instead of {ROOT / name}: "
-                "rename or remove that one, or take its folder off PYTHONPATH"
+                "rename or remove that one, take its folder off PYTHONPATH, or run the `groundwire` "
+                "command (`python -P -m …`), which leaves out the folder you are in"
             )
     return None
 
@@ -68,7 +69,7 @@ def _other_distributions() -> list[tuple[str, str]]:
 
 def _claims(record: Path) -> list[tuple[str, str]]:
     owner = record.parent.name.split("-")[0].removesuffix(".egg").replace("_", "-")
-    if owner.lower() == OURS:
+    if owner.lower() == OURS or owner.startswith("~"):  # ~: what pip couldn't delete
         return []
     try:
         match = _OWNED.search(record.read_bytes())

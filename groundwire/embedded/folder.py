@@ -109,6 +109,10 @@ def _address_in(folder: Path) -> Address:
     path = folder / "valkey.sock"
     if len(os.fsencode(path)) < SOCKET_PATH_LIMIT and _takes_sockets(folder):
         return path
+    return _free_port()
+
+
+def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -113,13 +113,16 @@ async def find_system(home: Path, *, wait_s: float = 15.0) -> RunningSystem | No
 
 
 def _read(home: Path) -> RunningSystem | None:
-    """What the owner published; None before that, or when it is a dead owner's."""
+    """What the owner published; None before that."""
     try:
         state = SystemState(**json.loads(_state_file(home).read_text()))
-        os.kill(state.pid, 0)
         url = state.url if state.url_file is None else Path(state.url_file).read_text().strip()
-    except (FileNotFoundError, ProcessLookupError):
+    except FileNotFoundError:
         return None
+    except PermissionError as error:
+        raise Misconfigured(
+            f"{home} belongs to another user's system: set GROUNDWIRE_HOME"
+        ) from error
     except (ValueError, TypeError) as error:
         raise Misconfigured(
             f"{_state_file(home)} was written by another version: stop that system, start it again"

@@ -65,7 +65,8 @@ class GuardedServer:
         while time.monotonic() < deadline:
             reply = call(self.folder.address, self.folder.password, "PING")
             if reply == b"+PONG":
-                os.write(self._pipe, guard.READY)
+                with suppress(BrokenPipeError):  # the guard died just now: the owner will see
+                    os.write(self._pipe, guard.READY)
                 return
             if reply.startswith(b"-LOADING"):
                 deadline = min(time.monotonic() + READY_S, loading)

@@ -14,6 +14,7 @@ __all__ = ["EmbeddedServer"]
 
 WATCH_S = 0.25
 BACKOFF_LIMIT_S = 5.0
+PORT_TRIES = 3  # a port that was free may be taken before the server has it
 
 log = logging.getLogger(__name__)
 
@@ -34,8 +35,14 @@ class EmbeddedServer:
     @classmethod
     async def start(cls, home: Path, *, fsync: Fsync = "everysec") -> "EmbeddedServer":
         """A server that answers; Misconfigured without a program, Unreachable with its log."""
-        folder = await asyncio.to_thread(ServerFolder.prepare, home, fsync)
-        return cls(folder, await _start(folder))
+        for _ in range(PORT_TRIES):
+            folder = await asyncio.to_thread(ServerFolder.prepare, home, fsync)
+            try:
+                return cls(folder, await _start(folder))
+            except Unreachable as error:
+                if not isinstance(folder.address, int) or "in use" not in str(error):
+                    raise
+        raise Unreachable(f"no free port on 127.0.0.1 in {PORT_TRIES} tries")
 
     @property
     def url(self) -> str:
@@ -60,8 +67,10 @@ class EmbeddedServer:
     async def stop(self) -> None:
         """End the server, its data complete on disk; callable more than once."""
         self._stopping.set()
-        await self._watch
-        await asyncio.to_thread(self._guarded.stop)
+        try:
+            await self._watch
+        finally:
+            await asyncio.to_thread(self._guarded.stop)
 
     async def __aenter__(self) -> "EmbeddedServer":
         return self
@@ -84,7 +93,7 @@ class EmbeddedServer:
             await asyncio.to_thread(self._guarded.kill)  # where the kernel left the server alive
             try:
                 self._guarded = await _start(self._folder)
-            except Unreachable:
+            except (Unreachable, OSError):
                 delay_s = min(delay_s * 2, BACKOFF_LIMIT_S)
 
     async def _stops_within(self, delay_s: float) -> bool:

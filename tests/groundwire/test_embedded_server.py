@@ -1,7 +1,9 @@
 import asyncio
 import os
 import signal
+import socket
 import stat
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -13,7 +15,13 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from contracts.errors import Misconfigured, Unreachable
-from groundwire.embedded import EmbeddedServer, TemporaryServer, binary, temporary_server
+from groundwire.embedded import (
+    EmbeddedServer,
+    TemporaryServer,
+    binary,
+    folder,
+    temporary_server,
+)
 from groundwire.embedded.folder import ServerFolder
 from groundwire.embedded.process import call, is_running
 
@@ -75,6 +83,7 @@ async def test_a_deep_home_gets_a_loopback_port(tmp_path: Path) -> None:
         assert await redis.ping()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_the_password_is_in_no_command_line_and_every_file_is_private(
     tmp_path: Path,
 ) -> None:
@@ -96,8 +105,20 @@ async def test_the_password_is_in_no_command_line_and_every_file_is_private(
 
 async def test_without_the_password_nothing_is_answered(server: TemporaryServer) -> None:
     """Another user of the machine who finds the address gets nowhere."""
-    folder = server._folder
-    assert call(folder.address, "guess", "PING").startswith(b"-WRONGPASS")
+    files = server._folder
+    assert call(files.address, "guess", "PING").startswith(b"-WRONGPASS")
+
+
+async def test_a_port_that_was_just_taken_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between looking for a free port and using it, someone else may."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ports = iter([taken.getsockname()[1]])
+        free = folder._free_port
+        monkeypatch.setattr(folder, "_free_port", lambda: next(ports, None) or free())
+        async with await EmbeddedServer.start(tmp_path / ("deep" * 30)) as server:
+            await until_it_answers(server.url)
 
 
 async def test_the_data_outlives_an_orderly_end(tmp_path: Path) -> None:
@@ -189,18 +210,18 @@ def test_a_server_on_the_path_is_the_fallback(
 def test_a_temporary_server_can_be_killed_frozen_and_revived() -> None:
     """What the bus tests do to a server, on one address and one set of data."""
     with temporary_server("always") as server:
-        folder, url, home = server._folder, server.url, server.home
-        assert call(folder.address, folder.password, "SET", "k", "v") == b"+OK"
+        files, url, home = server._folder, server.url, server.home
+        assert call(files.address, files.password, "SET", "k", "v") == b"+OK"
         server.kill()
-        assert call(folder.address, folder.password, "PING") == b""
+        assert call(files.address, files.password, "PING") == b""
         server.start()
-        assert call(folder.address, folder.password, "EXISTS", "k") == b":1"
+        assert call(files.address, files.password, "EXISTS", "k") == b":1"
         server.freeze()
-        assert call(folder.address, folder.password, "PING", timeout_s=0.05) == b""
+        assert call(files.address, files.password, "PING", timeout_s=0.05) == b""
         server.thaw()
-        assert call(folder.address, folder.password, "PING") == b"+PONG"
+        assert call(files.address, files.password, "PING") == b"+PONG"
         server.crash()
-        eventually(lambda: call(folder.address, folder.password, "PING") == b"+PONG")
+        eventually(lambda: call(files.address, files.password, "PING") == b"+PONG")
         assert server.url == url
         server.freeze()
     assert not home.exists()
