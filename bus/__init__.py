@@ -1,1 +1,29 @@
 """How messages move over Redis Streams. The only package that knows commands and key names."""
+
+from .client import Bus, connect
+from .config import BusConfig
+from .dead import DeadLetterEntry
+from .events import Seen
+from .log import Log, no_log
+from .results import Result
+from .status import StageStatus, SystemStatus
+from .verify import Verification
+from .wire import Backend, UrlBackend
+from .worker import Worker
+
+__all__ = [
+    "Backend",
+    "Bus",
+    "BusConfig",
+    "DeadLetterEntry",
+    "Log",
+    "Result",
+    "Seen",
+    "StageStatus",
+    "SystemStatus",
+    "UrlBackend",
+    "Verification",
+    "Worker",
+    "connect",
+    "no_log",
+]

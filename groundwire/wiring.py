@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agents.entities import EntityValue, Vocabulary
 from agents.wording import Wording
 from contracts import (
+    TOPOLOGY,
     Approved,
     Clarification,
     DraftAnswer,
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
     from agents.keywords import KeywordClassifier
     from agents.pipeline import Pipeline
     from agents.retrieve import Found, FoundPassage
+    from bus import Log, Worker
     from groundwire.corpus import Document, Ingestion, Passage, Snapshot
+    from groundwire.settings import Settings
 
 Handler = Callable[[Any], Awaitable[Value]]
 STAGES = ("understand", "retrieve", "synthesize", "critic", "format")
@@ -385,3 +388,49 @@ def _format(reader: _Reader) -> Handler:
         return await format_verdict(verdict, wording=rules.wording)
 
     return handle
+
+
+CORPUS_POLL_S = 0.5
+
+
+async def await_corpus(root: Path, stop: asyncio.Event, log: "Log") -> bool:
+    """Wait until documents have been ingested under `root`; False if `stop` came first."""
+    from groundwire.corpus import is_root
+
+    told = False
+    while not is_root(root):
+        if not told:
+            log("corpus.waiting", root=str(root), hint="run `groundwire ingest PATH`")
+            told = True
+        try:
+            async with asyncio.timeout(CORPUS_POLL_S):
+                await stop.wait()
+                return False
+        except TimeoutError:
+            continue
+    return True
+
+
+async def build_worker(
+    stage: str, settings: "Settings", *, url: str, consumer: str, log: "Log"
+) -> "Worker":
+    """The worker of one stage: its handler on the current corpus, its place on the bus."""
+    from bus import UrlBackend, Worker
+    from groundwire.client import bus_config
+
+    try:
+        place = TOPOLOGY.stage(stage)
+    except KeyError as error:
+        raise Misconfigured(str(error.args[0])) from error
+    assembly = assemble(settings.profile, settings.corpus, settings.intents)
+    wording = (await _Reader(assembly).rules()).wording
+    return Worker(
+        place,
+        build_handler(stage, assembly),
+        backend=UrlBackend(url),
+        consumer=consumer,
+        config=bus_config(settings),
+        configdigest=assembly.digest,
+        failed_message=wording.failed,
+        log=log,
+    )

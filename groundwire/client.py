@@ -1,0 +1,54 @@
+"""Connecting from Python: with a URL, or to the system of this folder."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bus import Bus, BusConfig, UrlBackend
+from contracts import NoSystem
+from groundwire.embedded import find_system
+from groundwire.settings import Settings, load_settings
+
+
+def bus_config(settings: Settings) -> BusConfig:
+    """The limits of the bus as the settings have them."""
+    return BusConfig(
+        lanes=settings.lanes,
+        attempts=settings.attempts,
+        deliveries=settings.deliveries,
+        deadline_s=settings.deadline_s,
+        lease_s=settings.lease_s,
+        alive_ttl_s=settings.alive_ttl_s,
+        grace_s=settings.grace_s,
+        wedge_limit_s=settings.wedge_limit_s,
+        result_ttl_s=settings.result_ttl_s,
+        idempotency_ttl_s=settings.idempotency_ttl_s,
+        open_mark=settings.open_mark,
+        backlog_mark=settings.backlog_mark,
+        concurrency=settings.concurrency,
+    )
+
+
+async def system_url(settings: Settings) -> str:
+    """The server's URL: the one that is set, else the running system's; NoSystem says what to start."""
+    if settings.redis_url is not None:
+        return settings.redis_url.get_secret_value()
+    running = await find_system(settings.home)
+    if running is None:
+        raise NoSystem(
+            f"nothing is running in {settings.home}: start it with `groundwire up --docs PATH`, "
+            "or set GROUNDWIRE_REDIS_URL to a server of your own"
+        )
+    return running.url
+
+
+@asynccontextmanager
+async def connect(
+    url: str | None = None, *, settings: Settings | None = None
+) -> AsyncIterator[Bus]:
+    """A client of the server at `url`; without one, of the system that the settings or this folder name."""
+    known = settings or load_settings(os.environ, Path.cwd())
+    address = url or await system_url(known)
+    async with Bus(UrlBackend(address), bus_config(known)) as bus:
+        yield bus

@@ -1,0 +1,200 @@
+"""A whole system on this machine: server, corpus, five worker processes, in the right order up and down."""
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bus import Bus, UrlBackend
+from contracts import TOPOLOGY, Invalid, NoSystem, Unreachable
+from groundwire.client import bus_config
+from groundwire.corpus import is_root
+from groundwire.embedded import EmbeddedServer, SystemLock, SystemState
+from groundwire.settings import Settings, redact_url
+from groundwire.supervisor import Supervisor, WorkerSpec, worker_command
+from groundwire.wiring import ingest_corpus
+
+if TYPE_CHECKING:
+    from groundwire.corpus import Ingestion
+
+OnStep = Callable[[str], None]
+READY_S = 60.0
+POLL_S = 0.05
+
+
+@dataclass(frozen=True)
+class System:
+    """What is up: a client, the processes, and what was ingested (None: the corpus was there)."""
+
+    bus: Bus
+    url: str
+    settings: Settings
+    supervisor: Supervisor
+    ingestion: "Ingestion | None"
+
+
+class AlreadyUp(NoSystem):
+    """Another process owns the system of this home."""
+
+
+def worker_counts(text: str | None) -> dict[str, int]:
+    """`understand=1,retrieve=2` as a mapping; what is not named runs once. Invalid names the fault."""
+    counts = {stage.name: 1 for stage in TOPOLOGY.stages}
+    for part in filter(None, (text or "").split(",")):
+        name, equals, number = part.strip().partition("=")
+        if name not in counts:
+            raise Invalid(f"no stage {name!r}; there are: {', '.join(counts)}")
+        if not equals or not number.isdigit():
+            raise Invalid(f"{part!r}: expected STAGE=NUMBER, like retrieve=2")
+        counts[name] = int(number)
+    return counts
+
+
+@asynccontextmanager
+async def running_system(
+    settings: Settings,
+    *,
+    docs: Path | None,
+    counts: Mapping[str, int] | None = None,
+    on_step: OnStep = lambda step: None,
+) -> AsyncIterator[System]:
+    """Start everything under `settings.home`; on the way out workers drain first, the server stops last.
+
+    AlreadyUp if another process owns the home; Invalid if there is nothing to answer from.
+    """
+    if docs is None and not is_root(settings.corpus):
+        raise Invalid("no documents yet: pass --docs PATH, or run `groundwire ingest PATH` first")
+    counts = counts or worker_counts(None)
+    async with AsyncExitStack() as stack:
+        lock = await SystemLock.acquire(settings.home)
+        if lock is None:
+            raise AlreadyUp(f"a system is up already in {settings.home}")
+        stack.enter_context(lock)
+        on_step("starting the server")
+        url, env, url_file = await _server(settings, stack)
+        bus = await stack.enter_async_context(Bus(UrlBackend(url), bus_config(settings)))
+        specs = [WorkerSpec(name, count, worker_command(name)) for name, count in counts.items()]
+
+        async def on_death(stage: str, consumer: str, code: int) -> None:
+            await bus.pronounce_dead(stage, consumer)
+
+        supervisor = Supervisor(specs, logs=settings.home / "logs", on_death=on_death, env=env)
+        on_step("starting the workers")
+        ingesting = asyncio.create_task(_ingest(settings, docs))
+        try:
+            await supervisor.start()
+            on_step("reading the documents")
+            ingestion = await ingesting
+            on_step("waiting for the workers")
+            await _until_ready(bus, supervisor, counts, settings)
+            lock.publish(_state(settings, url, url_file, docs, counts))
+            yield System(bus, url, settings, supervisor, ingestion)
+        finally:
+            ingesting.cancel()
+            await asyncio.gather(ingesting, return_exceptions=True)
+            on_step("draining the workers")
+            await supervisor.stop(settings.grace_s + 1)
+            on_step("stopping the server")
+
+
+@asynccontextmanager
+async def private_system(
+    settings: Settings, *, docs: Path | None, on_step: OnStep = lambda step: None
+) -> AsyncIterator[System]:
+    """A system of its own in a temporary folder, for one call; nothing of it is left."""
+    home = Path(tempfile.mkdtemp(prefix="groundwire-"))
+    corpus = home / "corpus" if docs is not None else settings.corpus
+    own = settings.model_copy(
+        update={"home": home, "corpus": corpus, "redis_url": None, "grace_s": 2.0}
+    )
+    try:
+        async with running_system(own, docs=docs, on_step=on_step) as system:
+            yield system
+    finally:
+        await asyncio.to_thread(shutil.rmtree, home, ignore_errors=True)
+
+
+async def _server(
+    settings: Settings, stack: AsyncExitStack
+) -> tuple[str, dict[str, str], Path | None]:
+    """The server's URL, the environment of the workers, and the file that holds the URL."""
+    known = {"GROUNDWIRE_REDIS_URL", "GROUNDWIRE_REDIS_URL_FILE"}
+    env = {name: value for name, value in os.environ.items() if name not in known}
+    env |= worker_environment(settings)
+    if settings.redis_url is not None:
+        url = settings.redis_url.get_secret_value()
+        return url, env | {"GROUNDWIRE_REDIS_URL": url}, None
+    server = await stack.enter_async_context(await EmbeddedServer.start(settings.home))
+    return server.url, env | {"GROUNDWIRE_REDIS_URL_FILE": str(server.url_file)}, server.url_file
+
+
+def worker_environment(settings: Settings) -> dict[str, str]:
+    """The variables that make another process see the same settings, the server's URL apart."""
+    values = settings.model_dump(mode="json", exclude={"redis_url"}, exclude_none=True)
+    return {f"GROUNDWIRE_{name.upper()}": _text(value) for name, value in values.items()}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+async def _ingest(settings: Settings, docs: Path | None) -> "Ingestion | None":
+    if docs is None:
+        return None
+    return await asyncio.to_thread(
+        ingest_corpus,
+        [docs],
+        settings.corpus,
+        profile=settings.profile,
+        intents=settings.intents,
+    )
+
+
+async def _until_ready(
+    bus: Bus, supervisor: Supervisor, counts: Mapping[str, int], settings: Settings
+) -> None:
+    """Return when every stage has its workers alive; Unreachable names the log of one that fails."""
+    wanted = {stage: count for stage, count in counts.items() if count}
+    try:
+        async with asyncio.timeout(READY_S):
+            while True:
+                alive = {stage.stage: stage.workers for stage in (await bus.status()).stages}
+                if all(alive.get(stage, 0) >= count for stage, count in wanted.items()):
+                    return
+                _complain(supervisor)
+                await asyncio.sleep(POLL_S)
+    except TimeoutError:
+        raise Unreachable(
+            f"the workers are not ready after {READY_S:g} s: see {settings.home / 'logs'}"
+        ) from None
+
+
+def _complain(supervisor: Supervisor) -> None:
+    for worker in supervisor.workers():
+        if worker.failing:
+            last = worker.log_file.read_text(errors="replace").strip().splitlines()[-3:]
+            raise Unreachable(
+                f"the {worker.stage} worker dies at its start, see {worker.log_file}: "
+                + redact_url(" | ".join(last))
+            )
+
+
+def _state(
+    settings: Settings,
+    url: str,
+    url_file: Path | None,
+    docs: Path | None,
+    counts: Mapping[str, int],
+) -> SystemState:
+    return SystemState(
+        url=redact_url(url),
+        url_file=str(url_file) if url_file else None,
+        docs=str(docs.resolve()) if docs else None,
+        profile=settings.profile,
+        workers=dict(counts),
+    )

@@ -1,0 +1,100 @@
+"""One worker process: `python -m groundwire.worker STAGE`. Reads the settings, runs until told to stop."""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from groundwire.owners import foreign_owner
+
+if TYPE_CHECKING:
+    from groundwire.settings import Settings
+
+STRANGER_EXIT = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one worker in the foreground; the exit code."""
+    stranger = foreign_owner()
+    if stranger is not None:
+        sys.stderr.write(f"groundwire: {stranger}\n")
+        return STRANGER_EXIT
+    parser = argparse.ArgumentParser(prog="python -m groundwire.worker")
+    parser.add_argument("stage")
+    parser.add_argument("--consumer")
+    parser.add_argument("--concurrency", type=int)
+    parser.add_argument("--lifeline", type=int, help="a pipe whose end of file means: stop")
+    options = parser.parse_args(arguments)
+    return run_worker(
+        options.stage,
+        consumer=options.consumer,
+        concurrency=options.concurrency,
+        lifeline=options.lifeline,
+    )
+
+
+def run_worker(
+    stage: str,
+    *,
+    consumer: str | None = None,
+    concurrency: int | None = None,
+    lifeline: int | None = None,
+) -> int:
+    """Run one worker until SIGTERM, SIGINT or the end of the lifeline; a second signal leaves now."""
+    from contracts import GroundwireError
+    from groundwire.settings import load_settings
+
+    try:
+        settings = load_settings(os.environ, Path.cwd())
+        if concurrency is not None:
+            settings = settings.model_copy(update={"concurrency": concurrency})
+        asyncio.run(_run(stage, settings, consumer, lifeline))
+    except GroundwireError as error:
+        sys.stderr.write(f"groundwire worker {stage}: {error}\n")
+        return 2
+    return 0
+
+
+async def _run(
+    stage: str, settings: "Settings", consumer: str | None, lifeline: int | None
+) -> None:
+    from groundwire import logs
+    from groundwire.client import system_url
+    from groundwire.lifeline import watch_lifeline
+    from groundwire.supervisor import new_consumer_name
+    from groundwire.wiring import await_corpus, build_worker
+
+    logs.configure(settings.log_level, as_json=settings.log_json)
+    log = logs.bus_log()
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _stop_or_leave, stop, number)
+    if lifeline is not None:
+        watch_lifeline(lifeline, lambda: loop.call_soon_threadsafe(stop.set))
+    url = await system_url(settings)
+    if not await await_corpus(settings.corpus, stop, log):
+        return
+    worker = await build_worker(
+        stage, settings, url=url, consumer=consumer or new_consumer_name(), log=log
+    )
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(worker.run())
+        stopping = group.create_task(stop.wait())
+        await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
+        worker.stop()
+        stopping.cancel()
+
+
+def _stop_or_leave(stop: asyncio.Event, number: int) -> None:
+    if stop.is_set():
+        os._exit(128 + number)
+    stop.set()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
