@@ -1,16 +1,18 @@
-"""The small process between an owner and its server: `guard.py FOLDER PROGRAM`, a pipe on stdin.
+"""The small process between owner and server: `guard.py FOLDER PROGRAM [HOME]`, a pipe on stdin.
 
 It starts the server again when that dies, and ends it when the owner is gone, however that ended.
 Only the standard library, run as a plain file: nothing may slow it, shadow it or fail to import.
 
 The owner writes one byte a word: READY once the server has answered, STOP for an orderly end. The
-end of the pipe without STOP means that the owner died.
+end of the pipe without STOP means that the owner died. A HOME given is temporary: the guard removes
+it when the owner, whose task that is, died.
 """
 
 import ctypes
 import fcntl
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -159,7 +161,11 @@ def main() -> int:
     if lock is None:
         os.write(2, b"guard: another server has this folder's data\n")
         return LOCKED_OUT
-    return Guard(folder, program, lock).run()
+    guard = Guard(folder, program, lock)
+    code = guard.run()
+    if len(sys.argv) > 3 and not guard.told_to_stop:
+        shutil.rmtree(sys.argv[3], ignore_errors=True)
+    return code
 
 
 if __name__ == "__main__":

@@ -29,14 +29,17 @@ STOP_S = 6.0
 class GuardedServer:
     """A guard process with its server, held by a pipe: it lives as long as this process."""
 
-    def __init__(self, folder: ServerFolder) -> None:
+    def __init__(self, folder: ServerFolder, *, temporary: bool = False) -> None:
         self.folder = folder
+        # Its file, not its module: no import path can shadow or slow it.
+        command = [sys.executable, "-I", "-S", guard.__file__, str(folder.path), str(find_binary())]
+        if temporary:
+            command.append(str(folder.path.parent))
         ear, self._pipe = os.pipe()
         try:
             with self.folder.log.open("ab") as log:
                 self._guard = subprocess.Popen(
-                    # Its file, not its module: no import path can shadow or slow it.
-                    [sys.executable, "-I", "-S", guard.__file__, str(folder.path), find_binary()],
+                    command,
                     stdin=ear,
                     stdout=log,
                     stderr=log,

@@ -26,19 +26,26 @@ class EmbeddedServer:
     the data, the address and the password stay.
     """
 
-    def __init__(self, folder: ServerFolder, guarded: GuardedServer) -> None:
+    def __init__(self, folder: ServerFolder, guarded: GuardedServer, *, temporary: bool) -> None:
         self._folder = folder
+        self._temporary = temporary
         self._guarded = guarded
         self._stopping = asyncio.Event()
         self._watch = asyncio.create_task(self._keep(), name="embedded-server")
 
     @classmethod
-    async def start(cls, home: Path, *, fsync: Fsync = "everysec") -> "EmbeddedServer":
-        """A server that answers; Misconfigured without a program, Unreachable with its log."""
+    async def start(
+        cls, home: Path, *, fsync: Fsync = "everysec", temporary: bool = False
+    ) -> "EmbeddedServer":
+        """A server that answers; Misconfigured without a program, Unreachable with its log.
+
+        A `temporary` home is removed by the guard should this process die without stopping it.
+        """
         for _ in range(PORT_TRIES):
             folder = await asyncio.to_thread(ServerFolder.prepare, home, fsync)
             try:
-                return cls(folder, await _start(folder))
+                guarded = await _start(folder, temporary)
+                return cls(folder, guarded, temporary=temporary)
             except Unreachable as error:
                 if not isinstance(folder.address, int) or "in use" not in str(error):
                     raise
@@ -92,7 +99,7 @@ class EmbeddedServer:
             log.warning("server.guard_lost", extra={"log_file": str(self._folder.log)})
             await asyncio.to_thread(self._guarded.kill)  # where the kernel left the server alive
             try:
-                self._guarded = await _start(self._folder)
+                self._guarded = await _start(self._folder, self._temporary)
             except (Unreachable, OSError):
                 delay_s = min(delay_s * 2, BACKOFF_LIMIT_S)
 
@@ -104,9 +111,9 @@ class EmbeddedServer:
             return False
 
 
-async def _start(folder: ServerFolder) -> GuardedServer:
+async def _start(folder: ServerFolder, temporary: bool) -> GuardedServer:
     """A guard whose server answers; nothing is left behind when it doesn't, or on cancellation."""
-    guarded = GuardedServer(folder)
+    guarded = GuardedServer(folder, temporary=temporary)
     try:
         await asyncio.to_thread(guarded.await_ready)
     except BaseException:

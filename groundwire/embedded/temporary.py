@@ -15,7 +15,10 @@ __all__ = ["TemporaryServer", "temporary_server"]
 
 
 class TemporaryServer:
-    """A running server, its folder, and what may happen to a server."""
+    """A running server, its folder, and what may happen to a server.
+
+    The folder is removed when this process dies without stopping it.
+    """
 
     def __init__(self, home: Path, fsync: Fsync = "everysec") -> None:
         self.home = home
@@ -41,7 +44,7 @@ class TemporaryServer:
     def start(self) -> None:
         """Start on the same data and address, and return when it answers."""
         assert self._guarded is None, "it is running"
-        self._guarded = GuardedServer(self._folder)
+        self._guarded = GuardedServer(self._folder, temporary=True)
         try:
             self._guarded.await_ready()
         except BaseException:

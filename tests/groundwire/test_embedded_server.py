@@ -3,6 +3,7 @@ import os
 import signal
 import socket
 import stat
+import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -10,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
-from processes import eventually, soon
+from processes import environment, eventually, soon
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
@@ -225,3 +226,29 @@ def test_a_temporary_server_can_be_killed_frozen_and_revived() -> None:
         assert server.url == url
         server.freeze()
     assert not home.exists()
+
+
+TEMPORARY = """
+import sys
+from groundwire.embedded import temporary_server
+with temporary_server() as server:
+    sys.stdout.write(f"{server.home} {server.pid}\\n")
+    sys.stdout.flush()
+    sys.stdin.read()
+"""
+
+
+def test_a_temporary_home_is_gone_even_after_kill_9_of_its_owner() -> None:
+    """The guard clears up what the owner no longer can."""
+    with subprocess.Popen(
+        [sys.executable, "-c", TEMPORARY],
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as owner:
+        assert owner.stdout is not None
+        home, pid = owner.stdout.readline().split()
+        assert Path(home).exists()
+        owner.kill()
+    eventually(lambda: not is_running(int(pid)) and not Path(home).exists(), within_s=5.0)
