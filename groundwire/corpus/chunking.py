@@ -1,5 +1,6 @@
 """Documents into passages. Spans of the text, so that a passage is always a verbatim quote."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -17,7 +18,7 @@ class Chunking:
     """
 
     method: Literal["fixed", "sentence"] = "sentence"
-    size: int = 600
+    size: int = 700
     overlap: int = 0
 
     def __post_init__(self) -> None:
@@ -68,27 +69,40 @@ def _fixed(text: str, chunking: Chunking) -> Iterator[_Span]:
 
 
 def _by_sentence(document: Document, size: int) -> Iterator[_Span]:
-    """Pack pieces into passages of at most `size`; a heading opens one and doesn't count in it."""
-    current: _Span | None = None
-    body_start: int | None = None
+    """Pack each section into passages of at most `size`; headings open one and don't count."""
+    heading: Block | None = None
+    body: list[Block] = []
     for block in blocks(document.text, markdown=document.markdown):
-        if block.kind == "heading":
-            if current is not None and body_start is not None:
-                yield current
-                current = body_start = None
-            start = block.start if current is None else current.start
-            current = _Span(start, block.end, block.heading_path)
+        if block.kind != "heading":
+            body.append(block)
             continue
-        for piece in _pieces(document.text, block, size):
-            if current is None or (body_start is not None and piece.end - body_start > size):
-                if current is not None:
-                    yield current
-                current, body_start = piece, piece.start
-            else:
-                body_start = piece.start if body_start is None else body_start
-                current = _Span(current.start, piece.end, piece.heading_path)
-    if current is not None:
-        yield current
+        if body:
+            yield from _section(document.text, heading, body, size)
+            heading, body = None, []
+        start = block.start if heading is None else heading.start
+        heading = replace(block, start=start)
+    yield from _section(document.text, heading, body, size)
+
+
+def _section(text: str, heading: Block | None, body: list[Block], size: int) -> Iterator[_Span]:
+    """Passages of about the same length, so that no section leaves a crumb at its end."""
+    if not body:
+        if heading is not None:
+            yield _Span(heading.start, heading.end, heading.heading_path)
+        return
+    pieces = [piece for block in body for piece in _pieces(text, block, size)]
+    length = pieces[-1].end - pieces[0].start
+    target = length / math.ceil(length / size)
+    first = pieces[0].start
+    current = replace(pieces[0], start=first if heading is None else heading.start)
+    for piece in pieces[1:]:
+        before, after = current.end - first, piece.end - first
+        if after > size or after - target > target - before:
+            yield current
+            current, first = piece, piece.start
+        else:
+            current = replace(current, end=piece.end)
+    yield current
 
 
 def _pieces(text: str, block: Block, size: int) -> Iterator[_Span]:

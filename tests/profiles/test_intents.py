@@ -1,0 +1,68 @@
+"""`intents.toml`: validated, with errors that say where."""
+
+from pathlib import Path
+
+import pytest
+
+from contracts import Misconfigured
+from groundwire import intents
+
+GOOD = """version = 1
+threshold = 0.5
+
+[[intents]]
+label = "a"
+keywords = { one = 1 }
+
+[[intents]]
+label = "b"
+keywords = { "two words" = 2.5 }
+
+[entities.plan]
+annual = ["annual", "yearly"]
+
+[messages]
+caveat_entity = "Not about {values}."
+"""
+
+
+def test_a_good_file_keeps_its_listing_order() -> None:
+    """The first listed wins ties, so order is meaning."""
+    read = intents.parse(GOOD, "x")
+    assert [intent.label for intent in read.intents] == ["a", "b"]
+    assert read.entities == {"plan": {"annual": ("annual", "yearly")}}
+    assert read.threshold == 0.5
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("threshold = 0.5", "threshold = 5", "line 2: threshold"),
+        ("{ one = 1 }", "{ one = -1 }", r"line 6: intents\.0\.keywords\.one"),
+        ('"two words" = 2.5', "", r"line 10: intents\.1\.keywords"),
+        ('label = "b"', 'label = "a"', "'a' occurs twice"),
+        ('label = "b"', 'label = "out_of_scope"', r"line 9: intents\.1\.label"),
+        ('label = "b"', 'lable = "b"', r"intents\.1\.label: Field required"),
+        ("Not about {values}.", "Not.", r"line 16: messages\.caveat_entity.*\{values\}"),
+        ('["annual", "yearly"]', "[]", r"line 13: entities\.plan\.annual"),
+        ("version = 1", "version = 2", "line 1: version"),
+        ("version = 1", "version = ", "is not TOML"),
+    ],
+)
+def test_a_fault_is_named_with_file_key_and_line(
+    tmp_path: Path, old: str, new: str, expected: str
+) -> None:
+    """A person edits this file: the error says where to look."""
+    path = tmp_path / "intents.toml"
+    path.write_text(GOOD.replace(old, new))
+    with pytest.raises(Misconfigured, match=expected) as caught:
+        intents.load(path)
+    assert str(path) in str(caught.value)
+
+
+def test_the_file_is_found_beside_the_documents(tmp_path: Path) -> None:
+    """In the folder, or next to the file that is asked."""
+    assert intents.beside(tmp_path) is None
+    (tmp_path / "intents.toml").write_text(GOOD)
+    assert intents.beside(tmp_path) == tmp_path / "intents.toml"
+    assert intents.beside(tmp_path / "passages.jsonl") == tmp_path / "intents.toml"
