@@ -1,0 +1,1 @@
+"""Measurements of the bus beside the limit of the machine."""

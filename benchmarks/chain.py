@@ -1,0 +1,104 @@
+"""Five stages and a publisher of one side as processes that can be frozen, so that two sides can take turns."""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from contracts import TOPOLOGY
+
+from .child import READY, run_client, run_stages
+
+STAGES = tuple(stage.name for stage in TOPOLOGY.stages)
+_START_S = 20.0
+_CONTEXT = multiprocessing.get_context("fork")  # the parent has no threads; imports are paid once
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+class Chain:
+    """The processes of one side: its workers and its client."""
+
+    def __init__(self, url: str, side: str, groups: Sequence[Sequence[str]]) -> None:
+        self.side = side
+        self._workers: list[BaseProcess] = []
+        for names in groups:
+            worker, pipe = _start(run_stages, url, side, names)
+            self._workers.append(worker)
+            for _ in names:
+                _await_ready(pipe)
+        self._client, self._pipe = _start(run_client, url, side)
+        _await_ready(self._pipe)
+        self._all = [*self._workers, self._client]
+
+    @contextmanager
+    def awake(self) -> Iterator[None]:
+        """Let the processes run; outside of this they are stopped and cost nothing."""
+        self._signal(signal.SIGCONT)
+        try:
+            yield
+        finally:
+            self._signal(signal.SIGSTOP)
+
+    def order(self, what: str, count: int) -> None:
+        """Tell the client what to do; `answer` returns what came of it."""
+        self._pipe.send((what, count))
+
+    def answer(self) -> Any:
+        """The client's answer to the last order."""
+        return self._pipe.recv()
+
+    def cpu_s(self) -> dict[str, float]:
+        """CPU seconds so far, of the workers together and of the client."""
+        workers = sum(cpu_s(worker.pid) for worker in self._workers)
+        return {"workers": workers, "client": cpu_s(self._client.pid)}
+
+    def end(self) -> None:
+        """Kill all: there is nothing to keep."""
+        self._signal(signal.SIGKILL)
+        for process in self._all:
+            process.join()
+
+    def _signal(self, number: signal.Signals) -> None:
+        for process in self._all:
+            assert process.pid
+            os.kill(process.pid, number)
+
+
+@contextmanager
+def running(url: str, groups: Sequence[Sequence[str]]) -> Iterator[list[Chain]]:
+    """Both sides, ready and frozen."""
+    chains: list[Chain] = []
+    try:
+        for side in ("ours", "bare"):
+            chains.append(Chain(url, side, groups))
+            with chains[-1].awake():
+                pass
+        yield chains
+    finally:
+        for chain in chains:
+            chain.end()
+
+
+def cpu_s(pid: int | None) -> float:
+    """User and system time of a process."""
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+
+def _start(run: Callable[..., None], *args: object) -> tuple[BaseProcess, Connection]:
+    ours, theirs = _CONTEXT.Pipe()
+    process = _CONTEXT.Process(target=run, args=(*args, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    return process, ours
+
+
+def _await_ready(pipe: Connection) -> None:
+    if not pipe.poll(_START_S):
+        raise SystemExit(f"a process of the benchmark did not start within {_START_S:g} s")
+    assert pipe.recv() == READY

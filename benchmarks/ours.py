@@ -1,0 +1,35 @@
+"""Our side of the comparison: the bus as it is used, with its default limits."""
+
+import asyncio
+import os
+from collections.abc import Callable
+
+from bus import BusConfig, UrlBackend, Worker
+from bus.client import Bus
+from bus.keys import Keys
+from contracts import TOPOLOGY
+
+from .noop import HANDLERS
+
+RESULTS = Keys(0).of("results.answered")
+_CONFIG = BusConfig(open_mark=1_000_000)  # the burst is meant to pile up, not to be refused
+
+
+async def serve(url: str, name: str, ready: Callable[[], None]) -> None:
+    """Work as one stage, for ever; calls `ready` when it begins to read."""
+    worker = Worker(
+        TOPOLOGY.stage(name),
+        HANDLERS[name],
+        backend=UrlBackend(url),
+        consumer=f"{name}-{os.getpid()}",
+        config=_CONFIG,
+    )
+    running = asyncio.create_task(worker.run())
+    await worker.ready.wait()
+    ready()
+    await running
+
+
+def client(url: str) -> Bus:
+    """A client with the workers' limits."""
+    return Bus(UrlBackend(url), _CONFIG)
