@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -106,6 +107,19 @@ def beside(path: Path) -> Path | None:
     """The intents file that lies with the documents: in their folder, or next to their file."""
     candidate = (path if path.is_dir() else path.parent) / FILE_NAME
     return candidate if candidate.is_file() else None
+
+
+def text_beside(paths: Sequence[Path]) -> str | None:
+    """The valid text of the one intents file that lies with these documents; None without one."""
+    found = list(dict.fromkeys(file for path in paths if (file := beside(path))))
+    if not found:
+        return None
+    if len(found) > 1:
+        names = ", ".join(str(file) for file in found)
+        raise Misconfigured(f"more than one intents file ({names}); choose one with --intents")
+    text = read_text(found[0])
+    parse(text, str(found[0]))
+    return text
 
 
 def _line_of(text: str, place: list[int | str]) -> int | None:

@@ -63,25 +63,6 @@ class Corpus(Protocol):
 
 
 @dataclass(frozen=True)
-class FixedCorpus:
-    """One snapshot in memory, for documents that are read in place."""
-
-    only: "Snapshot"
-
-    def current_version(self) -> str:
-        """The one version."""
-        return self.only.version
-
-    def holds(self, version: str) -> bool:
-        """The one version is always in memory."""
-        return True
-
-    def snapshot(self, version: str) -> "Snapshot | None":
-        """The one version, by its name."""
-        return self.only if version == self.only.version else None
-
-
-@dataclass(frozen=True)
 class Assembly:
     """What handlers are built from. `intents`: given explicitly, so they hold for any corpus."""
 
@@ -109,13 +90,13 @@ def assemble(
     profile: str | Profile, corpus: Path | str, intents: Path | str | None = None
 ) -> Assembly:
     """Bind a profile to a corpus: a snapshot root, a folder of documents, or a file."""
-    from groundwire.corpus import CorpusStore, in_memory, is_root
+    from groundwire.corpus import CorpusStore, FixedCorpus, in_memory, is_root
 
     chosen, path = load_profile(profile), Path(corpus)
     given = None if intents is None else intents_file.load(Path(intents))
     if is_root(path):
         return Assembly(chosen, CorpusStore(path), given)
-    text = None if given else _intents_beside([path])
+    text = None if given else intents_file.text_beside([path])
     snapshot, _ = in_memory([path], chunking_of(chosen), intents=text)
     return Assembly(chosen, FixedCorpus(snapshot), given)
 
@@ -131,23 +112,11 @@ def ingest_corpus(
     from groundwire.corpus import ingest
 
     if intents is None:
-        text = _intents_beside(paths)
+        text = intents_file.text_beside(paths)
     else:
         text = intents_file.read_text(Path(intents))
         intents_file.parse(text, str(intents))
     return ingest(paths, root, chunking_of(load_profile(profile)), intents=text)
-
-
-def _intents_beside(paths: Sequence[Path]) -> str | None:
-    found = list(dict.fromkeys(file for path in paths if (file := intents_file.beside(path))))
-    if not found:
-        return None
-    if len(found) > 1:
-        names = ", ".join(str(file) for file in found)
-        raise Misconfigured(f"more than one intents file ({names}); choose one with --intents")
-    text = intents_file.read_text(found[0])
-    intents_file.parse(text, str(found[0]))
-    return text
 
 
 def chunking_of(profile: Profile) -> Any:
@@ -265,14 +234,11 @@ def _found(document: "Document", passage: "Passage") -> "FoundPassage":
     from agents.retrieve import FoundPassage
 
     return FoundPassage(
-        passage_id=passage.passage_id,
         doc_id=document.doc_id,
         title=document.title,
         source=document.source,
-        heading_path=passage.heading_path,
         text=document.text_of(passage),
-        char_start=passage.char_start,
-        char_end=passage.char_end,
+        **vars(passage),
     )
 
 
@@ -341,13 +307,8 @@ def _retrieve(profile: Profile, reader: _Reader) -> Handler:
     from agents.retrieve import retrieve
 
     search = _Search(profile, reader)
-    chosen = profile.retrieve
-    ranking = Ranking(
-        alpha=chosen.alpha,
-        k=chosen.k,
-        rerank=chosen.rerank,
-        keep_unsupported=chosen.keep_unsupported,
-    )
+    ordering = {"alpha", "k", "rerank", "keep_unsupported"}
+    ranking = Ranking(**profile.retrieve.model_dump(include=ordering))
 
     async def handle(intent: Intent) -> RetrievedContext:
         return await retrieve(intent, search=search, ranking=ranking)

@@ -6,7 +6,7 @@ from .ingest import Ingestion, in_memory, ingest
 from .model import PUBLIC, Document, Passage, Problem
 from .search import Fields, Hits, Searcher
 from .snapshot import Snapshot
-from .store import CorpusStore, is_root
+from .store import CorpusStore, FixedCorpus, is_root
 
 __all__ = [
     "PUBLIC",
@@ -14,6 +14,7 @@ __all__ = [
     "CorpusStore",
     "Document",
     "Fields",
+    "FixedCorpus",
     "Hits",
     "Index",
     "Ingestion",

@@ -9,6 +9,7 @@ import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from contracts import Misconfigured
@@ -89,6 +90,7 @@ class CorpusStore:
 
     def __init__(self, root: Path) -> None:
         self._root = root
+        self._loading = threading.Lock()
         self._lock = threading.Lock()
         self._pointer: tuple[tuple[int, int, int], str] | None = None
         self._loaded: OrderedDict[str, Snapshot] = OrderedDict()
@@ -123,16 +125,22 @@ class CorpusStore:
 
     def snapshot(self, version: str) -> Snapshot | None:
         """A version that was ever written here; None if there is none of that name."""
+        if (known := self._known(version)) is not None:
+            return known
+        with self._loading:  # held while reading, so that a slow disk is read once
+            snapshot = self._known(version) or self._load(version)
+            if snapshot is not None:
+                with self._lock:
+                    self._loaded[version] = snapshot
+                    while len(self._loaded) > KEPT_IN_MEMORY:
+                        self._loaded.popitem(last=False)
+            return snapshot
+
+    def _known(self, version: str) -> Snapshot | None:
         with self._lock:
-            if version not in self._loaded:
-                snapshot = self._load(version)
-                if snapshot is None:
-                    return None
-                self._loaded[version] = snapshot
-            self._loaded.move_to_end(version)
-            while len(self._loaded) > KEPT_IN_MEMORY:
-                self._loaded.popitem(last=False)
-            return self._loaded[version]
+            if version in self._loaded:
+                self._loaded.move_to_end(version)
+            return self._loaded.get(version)
 
     def _load(self, version: str) -> Snapshot | None:
         folder = self._root / SNAPSHOTS / version
@@ -154,3 +162,22 @@ class CorpusStore:
         return Misconfigured(
             f"corpus {self._root}: snapshot {version} is damaged: {what}; ingest again"
         )
+
+
+@dataclass(frozen=True)
+class FixedCorpus:
+    """One snapshot in memory, for documents that are read in place."""
+
+    only: Snapshot
+
+    def current_version(self) -> str:
+        """The one version."""
+        return self.only.version
+
+    def holds(self, version: str) -> bool:
+        """The one version is always in memory."""
+        return version == self.only.version
+
+    def snapshot(self, version: str) -> Snapshot | None:
+        """The one version, by its name."""
+        return self.only if version == self.only.version else None

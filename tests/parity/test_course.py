@@ -15,7 +15,7 @@ from groundwire.corpus import Chunking, Document, chunk, embed
 from groundwire.wiring import build_pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
-SEED = Path(os.environ.get("GROUNDWIRE_DATA", ROOT / "../shared/data")) / "seed"
+SEED = ROOT / os.environ.get("GROUNDWIRE_DATA", "../shared/data") / "seed"
 
 pytestmark = pytest.mark.skipif(
     not (SEED / "expected.json").is_file(),

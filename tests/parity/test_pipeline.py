@@ -11,7 +11,7 @@ from contracts import Misconfigured, Query
 from groundwire.wiring import assemble, build_handler, build_pipeline, ingest_corpus
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = Path(os.environ.get("GROUNDWIRE_DATA", ROOT / "../shared/data"))
+DATA = ROOT / os.environ.get("GROUNDWIRE_DATA", "../shared/data")
 PASSAGES = {
     "boat_p0": "Yearly berths are refunded for 12 days.",
     "boat_p1": "Monthly berths end with the month.",

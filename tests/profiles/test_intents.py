@@ -66,3 +66,13 @@ def test_the_file_is_found_beside_the_documents(tmp_path: Path) -> None:
     (tmp_path / "intents.toml").write_text(GOOD)
     assert intents.beside(tmp_path) == tmp_path / "intents.toml"
     assert intents.beside(tmp_path / "passages.jsonl") == tmp_path / "intents.toml"
+
+
+def test_two_intents_files_are_not_guessed_between(tmp_path: Path) -> None:
+    """Each folder brings its own: a person has to choose."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "intents.toml").write_text(GOOD)
+    assert intents.text_beside([tmp_path / "one"]) == GOOD
+    with pytest.raises(Misconfigured, match="--intents"):
+        intents.text_beside([tmp_path / "one", tmp_path / "two"])
