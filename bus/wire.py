@@ -86,10 +86,7 @@ class Wire:
         """Send one command and return its raw reply; Unreachable if there was none."""
         async with self._lock:
             try:
-                if self._connection is None:
-                    self._connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
-                    await self._connection.connect()
-                await self._connection.send_command(*args)
+                await self._send(args)
                 return await self._connection.read_response()
             except (errors.ConnectionError, errors.TimeoutError, OSError) as error:
                 await self._drop()
@@ -106,6 +103,18 @@ class Wire:
             return await self.call("EVALSHA", script_sha(name), len(keys), *keys, *args)
         except errors.NoScriptError:
             return await self.call("EVAL", script_source(name), len(keys), *keys, *args)
+
+    async def _send(self, args: Sequence[Arg]) -> None:
+        task = asyncio.current_task()
+        cancelled = task.cancelling() if task else 0
+        if self._connection is None:
+            self._connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
+            await self._connection.connect()
+        await self._connection.send_command(*args)
+        if task and task.cancelling() > cancelled:
+            # The driver sends within `wait_for`, which before Python 3.12 forgets a cancellation
+            # that meets a finished send: a timeout or a drain would wait for ever.
+            raise asyncio.CancelledError
 
     async def close(self) -> None:
         """Close the connection; a later call opens a new one."""
