@@ -126,7 +126,10 @@ class Supervisor:
 
     async def wait(self) -> None:
         """Return when stopped; raises what an `on_death` raised that wasn't a passing failure."""
-        await asyncio.gather(*self._keepers)
+        # Not gather: cancelling that would cancel the keepers, and with them every drain.
+        done, _ = await asyncio.wait(self._keepers, return_when=asyncio.FIRST_EXCEPTION)
+        for keeper in done:
+            keeper.result()
 
     def workers(self) -> list[WorkerInfo]:
         """Every place as it is now, in the order of the specs."""

@@ -62,9 +62,11 @@ async def running_system(
     docs: Path | None,
     counts: Mapping[str, int] | None = None,
     on_step: OnStep = lambda step: None,
+    temporary: bool = False,
 ) -> AsyncIterator[System]:
     """Start everything under `settings.home`; on the way out workers drain first, the server stops last.
 
+    The guard removes a `temporary` home if this process is killed.
     AlreadyUp if another process owns the home; Invalid if there is nothing to answer from.
     """
     if docs is None and not is_root(settings.corpus):
@@ -76,7 +78,7 @@ async def running_system(
             raise AlreadyUp(f"a system is up already in {settings.home}")
         stack.enter_context(lock)
         on_step("starting the server")
-        url, env, url_file = await _server(settings, stack)
+        url, env, url_file = await _server(settings, stack, temporary=temporary)
         bus = await stack.enter_async_context(Bus(UrlBackend(url), bus_config(settings)))
         specs = [WorkerSpec(name, count, worker_command(name)) for name, count in counts.items()]
 
@@ -113,14 +115,14 @@ async def private_system(
         update={"home": home, "corpus": corpus, "redis_url": None, "grace_s": 2.0}
     )
     try:
-        async with running_system(own, docs=docs, on_step=on_step) as system:
+        async with running_system(own, docs=docs, on_step=on_step, temporary=True) as system:
             yield system
     finally:
         await asyncio.to_thread(shutil.rmtree, home, ignore_errors=True)
 
 
 async def _server(
-    settings: Settings, stack: AsyncExitStack
+    settings: Settings, stack: AsyncExitStack, *, temporary: bool
 ) -> tuple[str, dict[str, str], Path | None]:
     """The server's URL, the environment of the workers, and the file that holds the URL."""
     known = {"GROUNDWIRE_REDIS_URL", "GROUNDWIRE_REDIS_URL_FILE"}
@@ -129,7 +131,9 @@ async def _server(
     if settings.redis_url is not None:
         url = settings.redis_url.get_secret_value()
         return url, env | {"GROUNDWIRE_REDIS_URL": url}, None
-    server = await stack.enter_async_context(await EmbeddedServer.start(settings.home))
+    server = await stack.enter_async_context(
+        await EmbeddedServer.start(settings.home, temporary=temporary)
+    )
     return server.url, env | {"GROUNDWIRE_REDIS_URL_FILE": str(server.url_file)}, server.url_file
 
 

@@ -113,6 +113,18 @@ async def test_stop_asks_first_and_kills_after_the_grace(tmp_path: Path) -> None
     assert watched.deaths == []
 
 
+async def test_giving_up_waiting_leaves_the_workers_their_drain(tmp_path: Path) -> None:
+    """Whoever waits and is cancelled cancels nothing else: stop still asks before it kills."""
+    async with supervised(tmp_path) as watched:
+        await watched.until("started", 1)
+        waiting = asyncio.create_task(watched.supervisor.wait())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await watched.supervisor.stop(grace_s=10.0)
+        assert len(watched.seen("SIGTERM")) == 1
+
+
 async def test_a_second_stop_without_grace_cuts_the_first_short(tmp_path: Path) -> None:
     """The second Ctrl-C leaves now."""
     async with supervised(tmp_path, mode="stubborn") as watched:

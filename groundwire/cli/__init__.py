@@ -1,0 +1,21 @@
+"""The command line: one file per command. `main` is the entry point."""
+
+import sys
+
+from groundwire.owners import foreign_owner
+
+from .codes import ExitCode
+
+
+def main() -> None:
+    """Check who owns our import names, then run the command."""
+    stranger = foreign_owner()
+    if stranger is not None:
+        sys.stderr.write(f"groundwire: {stranger}\n")
+        sys.exit(ExitCode.USAGE)
+    from .app import run
+
+    sys.exit(run())
+
+
+__all__ = ["main"]

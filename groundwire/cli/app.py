@@ -1,0 +1,84 @@
+"""The app: its commands, and how an error becomes a line and an exit code."""
+
+import importlib
+from collections.abc import Sequence
+
+import click
+import typer
+
+from contracts import (
+    GroundwireError,
+    Invalid,
+    Misconfigured,
+    NoSystem,
+    ResultTimeout,
+    Unreachable,
+)
+
+from .codes import ExitCode
+from .context import console_err
+
+HELP = """Answers from your documents: quoted, cited, checked, or an honest no.
+
+Start with:  groundwire ask --docs examples/handbook "Can I get a refund?"
+
+Exit codes: 0 answered, 1 failed, 2 usage, 3 no system, 4 out_of_scope, 5 rejected, 6 timeout."""
+
+COMMANDS = (
+    "ask",
+    "up",
+    "worker",
+    "publish",
+    "tail",
+    "result",
+    "status",
+    "dead",
+    "ingest",
+    "verify",
+    "doctor",
+)
+
+_CODES: Sequence[tuple[type[GroundwireError], ExitCode]] = (
+    (ResultTimeout, ExitCode.TIMEOUT),
+    (Unreachable, ExitCode.NO_SYSTEM),
+    (NoSystem, ExitCode.NO_SYSTEM),
+    (Misconfigured, ExitCode.USAGE),
+    (Invalid, ExitCode.USAGE),
+)
+
+
+def build() -> typer.Typer:
+    """The app with all its commands."""
+    app = typer.Typer(
+        help=HELP, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
+    )
+    for name in COMMANDS:
+        importlib.import_module(f"groundwire.cli.{name}").add_to(app)
+    return app
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; the exit code."""
+    command = typer.main.get_command(build())
+    try:
+        code = command.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="groundwire",
+            standalone_mode=False,
+        )
+    except click.exceptions.Abort:
+        return ExitCode.INTERRUPTED
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.USAGE
+    except GroundwireError as error:
+        console_err().print(f"groundwire: {error}", style="red", markup=False, highlight=False)
+        return exit_code_of(error)
+    return code if isinstance(code, int) else ExitCode.ANSWERED
+
+
+def exit_code_of(error: GroundwireError) -> ExitCode:
+    """The exit code that an error ends a command with."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.FAILED)

@@ -1,0 +1,76 @@
+"""What every command needs: the settings, a client of the running system, and where to print."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from groundwire.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bus import Bus
+
+T = TypeVar("T")
+
+
+def settings() -> Settings:
+    """The settings of this folder and environment."""
+    return load_settings(os.environ, Path.cwd())
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run a command's work; Ctrl-C cancels it, and what it opened is closed on the way."""
+    return asyncio.run(work)
+
+
+@asynccontextmanager
+async def running_bus() -> AsyncIterator["Bus"]:
+    """A client of the system of this folder, or of the server that is set; NoSystem without one."""
+    from groundwire.client import connect
+
+    async with connect(settings=settings()) as bus:
+        yield bus
+
+
+def console_err() -> "Console":
+    """Where progress and errors go."""
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+def console() -> "Console":
+    """Where results go, for a person."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def write(text: str) -> None:
+    """Print a line as it is, for a program or a pipe; lone surrogates can't break it."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def write_json(value: object) -> None:
+    """Print a value as one JSON document."""
+    write(json.dumps(_plain(value), ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: _plain(item) for name, item in asdict(value).items()}
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

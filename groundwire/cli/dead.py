@@ -1,0 +1,117 @@
+"""`groundwire dead`: what could not be processed, and what to do about it."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from .context import console, run_async, running_bus, write, write_json
+
+EPILOG = """Examples:
+
+  groundwire dead list
+
+  groundwire dead replay 0/1796051888630-0
+"""
+Id = Annotated[str, typer.Argument(metavar="ID", help="As printed by `dead list`.")]
+Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+
+dead = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.add_typer(
+        dead, name="dead", help="Dead letters: list, show, replay, discard.", epilog=EPILOG
+    )
+
+
+@dead.command("list")
+def list_dead(
+    limit: Annotated[int, typer.Option(help="The newest so many.", min=1)] = 100,
+    as_json: Json = False,
+) -> int:
+    """The newest dead letters: query, stage, reason, attempts."""
+
+    async def work() -> None:
+        from rich.table import Table
+
+        async with running_bus() as bus:
+            entries = await bus.dead.list(limit)
+        if as_json:
+            write_json(
+                [{"id": entry.id, **entry.record.model_dump(mode="json")} for entry in entries]
+            )
+            return
+        table = Table(box=None, pad_edge=False)
+        for column in ("id", "query", "stage", "reason", "error", "attempts", "deliveries", "time"):
+            table.add_column(column, overflow="fold")
+        for entry in entries:
+            record = entry.record
+            counts = (str(record.attempts), str(record.deliveries))
+            moment = record.time.isoformat(timespec="seconds")
+            names = (entry.id, record.query_id, record.stage, record.reason, record.error)
+            table.add_row(*names, *counts, moment)
+        console().print(table if entries else "no dead letters")
+
+    run_async(work())
+    return 0
+
+
+@dead.command("show")
+def show(
+    dead_id: Id,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="The bytes that lay on the stream, to standard output.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """One dead letter: its record, or its raw bytes (the operator's to see)."""
+
+    async def work() -> int:
+        async with running_bus() as bus:
+            entry = await bus.dead.get(dead_id)
+            if raw:
+                body = await bus.dead.raw(dead_id)
+                if body is None:
+                    write("the bytes have expired")
+                    return 1
+                sys.stdout.buffer.write(body + b"\n")
+                return 0
+        values = {"id": entry.id, **entry.record.model_dump(mode="json")}
+        if as_json:
+            write_json(values)
+        else:
+            for name, value in values.items():
+                console().print(f"{name:<12} {value}", markup=False)
+        return 0
+
+    return run_async(work())
+
+
+@dead.command("replay")
+def replay(dead_id: Id, as_json: Json = False) -> int:
+    """Open the query again with a fresh deadline; its new result supersedes the failed one."""
+
+    async def work() -> None:
+        async with running_bus() as bus:
+            query_id = await bus.dead.replay(dead_id)
+        if as_json:
+            write_json({"query_id": query_id})
+        else:
+            write(query_id)
+
+    run_async(work())
+    return 0
+
+
+@dead.command("discard")
+def discard(dead_id: Id) -> int:
+    """Delete a dead letter and its bytes; its failed result stays."""
+
+    async def work() -> None:
+        async with running_bus() as bus:
+            await bus.dead.discard(dead_id)
+
+    run_async(work())
+    return 0

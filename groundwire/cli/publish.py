@@ -1,0 +1,102 @@
+"""`groundwire publish`: many questions at once, from a file or standard input."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+from pydantic import ValidationError
+
+from contracts import Invalid, Overloaded, Query
+from contracts.envelope import fields_at_fault
+
+from .context import console_err, run_async, running_bus, write, write_json
+
+EPILOG = """Examples:
+
+  groundwire publish questions.txt
+
+  echo '{"text": "How do I cancel?", "session_id": "s1"}' | groundwire publish -
+"""
+_CHUNK = 100
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("publish", epilog=EPILOG)(publish)
+
+
+def publish(
+    source: Annotated[Path, typer.Argument(metavar="[FILE|-]", help="Lines; - is stdin.")] = Path(
+        "-"
+    ),
+    session: Annotated[str, typer.Option(help="Session of lines that name none.")] = "publish",
+    as_json: Annotated[bool, typer.Option("--json", help="The query ids as JSON.")] = False,
+) -> int:
+    """Publish one question a line: plain text, or a JSON object with the fields of a query.
+
+    Every line is checked before the first is published. Prints the query ids in order.
+    """
+    queries = read_queries(source, session)
+    run_async(_publish(queries, as_json=as_json))
+    return 0
+
+
+def read_queries(source: Path, session: str) -> list[Query]:
+    """The queries of a file, blank lines skipped; Invalid names the first line that is none."""
+    if str(source) == "-":
+        return _parse(sys.stdin, "standard input", session)
+    try:
+        with source.open(encoding="utf-8") as lines:
+            return _parse(lines, str(source), session)
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid(f"{source} cannot be read: {error}") from error
+
+
+def _parse(lines: TextIO, name: str, session: str) -> list[Query]:
+    queries = []
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if text:
+            queries.append(_query(text, f"{name}, line {number}", session))
+    return queries
+
+
+def _query(text: str, where: str, session: str) -> Query:
+    try:
+        if not text.startswith("{"):
+            return Query(text=text, session_id=session)
+        fields = json.loads(text)
+        return Query.model_validate({"session_id": session, **fields})
+    except ValidationError as error:
+        raise Invalid(f"{where}: {fields_at_fault(error)}; nothing was published") from error
+    except ValueError as error:
+        raise Invalid(f"{where}: not JSON: {error}; nothing was published") from error
+
+
+async def _publish(queries: list[Query], *, as_json: bool) -> None:
+    from rich.progress import Progress
+
+    ids: list[str] = []
+    async with running_bus() as bus:
+        with Progress(console=console_err(), transient=True) as progress:
+            task = progress.add_task("publishing", total=len(queries))
+            named = [bus.named(query) for query in queries]
+            while len(ids) < len(named):
+                chunk = named[len(ids) : len(ids) + _CHUNK]
+                try:
+                    accepted = await bus.submit_many(chunk)
+                except Overloaded as refused:
+                    # Their ids are minted: those accepted by now are known when the chunk comes again.
+                    progress.update(task, description="waiting, too many queries are open")
+                    await asyncio.sleep(refused.retry_after_s)
+                    continue
+                ids += accepted
+                progress.update(task, completed=len(ids), description="publishing")
+                if not as_json:
+                    for query_id in accepted:
+                        write(query_id)
+    if as_json:
+        write_json({"query_ids": ids})

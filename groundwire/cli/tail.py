@@ -1,0 +1,54 @@
+"""`groundwire tail`: results as they leave."""
+
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from .context import console, run_async, running_bus, write
+
+EPILOG = """Examples:
+
+  groundwire tail
+
+  groundwire tail rejected --after 0 --limit 10 --json
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("tail", epilog=EPILOG)(tail)
+
+
+def tail(
+    outcome: Annotated[
+        str, typer.Argument(help="answered, out_of_scope, rejected, failed or all.")
+    ] = "all",
+    after: Annotated[
+        str, typer.Option(help="$: from now on; 0: all that are kept; or a cursor.")
+    ] = "$",
+    limit: Annotated[int | None, typer.Option(help="Stop after so many.", min=1)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> int:
+    """Print results as they come, until Ctrl-C or --limit."""
+    run_async(_tail(outcome, after, limit, as_json=as_json))
+    return 0
+
+
+async def _tail(outcome: str, after: str, limit: int | None, *, as_json: bool) -> None:
+    import json
+
+    out = console()
+    seen = 0
+    async with running_bus() as bus:
+        async for result in bus.results(outcome, after=after):
+            response = result.response
+            if as_json:
+                body = {"cursor": result.cursor, **response.model_dump(mode="json")}
+                write(json.dumps(body, ensure_ascii=False))
+            else:
+                first = response.display_text.strip().partition("\n")[0]
+                out.print(f"[dim]{response.query_id}[/dim] {response.status}  {escape(first)}")
+            seen += 1
+            if limit is not None and seen >= limit:
+                return

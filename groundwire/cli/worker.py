@@ -1,0 +1,34 @@
+"""`groundwire worker`: one worker of one stage in the foreground."""
+
+from typing import Annotated
+
+import typer
+
+EPILOG = """Examples:
+
+  groundwire worker retrieve
+
+  GROUNDWIRE_REDIS_URL=redis://localhost:6379/0 groundwire worker critic --concurrency 4
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("worker", epilog=EPILOG)(worker)
+
+
+def worker(
+    stage: Annotated[
+        str, typer.Argument(help="understand, retrieve, synthesize, critic or format.")
+    ],
+    concurrency: Annotated[
+        int | None, typer.Option(help="Deliveries handled at a time.", min=1)
+    ] = None,
+) -> int:
+    """Run one worker until Ctrl-C or SIGTERM: it finishes what runs and gives back the rest.
+
+    Start as many as you like, on any machine that reaches the server and the corpus.
+    """
+    from groundwire.worker import run_worker
+
+    return run_worker(stage, concurrency=concurrency)
