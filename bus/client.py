@@ -87,7 +87,10 @@ class Bus:
     async def submit_many(
         self, queries: Sequence[Query], *, idempotency_keys: Sequence[str | None] | None = None
     ) -> list[str]:
-        """Accept questions in order, a hundred a round trip; the first refusal is raised, the rest not tried."""
+        """Accept questions in order, a hundred a round trip.
+
+        Raises the first refusal; queries that were `named` before can then all be submitted again.
+        """
         keys = idempotency_keys or [None] * len(queries)
         await self._refresh_clock()
         ids: list[str] = []
@@ -95,6 +98,13 @@ class Bus:
         for lane, chunk in _by_lane(stamped):
             ids += await self._submit(lane, chunk)
         return ids
+
+    def named(self, query: Query) -> Query:
+        """The query with its id minted, so that its submit may be repeated, by another process too."""
+        if query.query_id:
+            return query
+        lane = lane_of(query.session_id, self.config.lanes)
+        return query.model_copy(update={"query_id": mint_query_id(lane, self._clock.now_ms())})
 
     async def result(self, query_id: str, *, timeout_s: float = 60.0) -> FormattedResponse:
         """The result of a query, waited for; ResultTimeout leaves the query open."""
@@ -108,19 +118,26 @@ class Bus:
         future = await waiters.add(query_id)
         try:
             async with asyncio.timeout(timeout_s):
-                while True:
-                    raw = await self._wire.call("GET", key)
+                while not future.done():
+                    raw = await self._stored(key)
                     if raw is not None:
                         return response_of(raw)
-                    done, _ = await asyncio.wait([future], timeout=_RECHECK_S)
-                    if done:
-                        return future.result()
+                    await asyncio.wait([future], timeout=_RECHECK_S)
+                return future.result()
         except TimeoutError:
             raise ResultTimeout(
                 f"no result for {query_id} after {timeout_s:g} s; it is still open"
             ) from None
         finally:
             waiters.remove(query_id, future)
+
+    async def _stored(self, key: str) -> bytes | None:
+        """The result key; None also while the server is away, for it comes back."""
+        try:
+            raw: bytes | None = await self._wire.call("GET", key)
+        except Unreachable:
+            return None
+        return raw
 
     async def results(self, outcome: str = "all", *, after: str = "$") -> AsyncIterator[Result]:
         """Results as they come: `answered`, `out_of_scope`, `rejected`, `failed` or `all`.
@@ -177,18 +194,18 @@ class Bus:
             self._clock.set(time_reply_ms(await self._wire.call("TIME")))
 
     def _stamp(self, query: Query, key: str | None) -> tuple[int, str, Opening]:
-        lane = lane_of(key or query.session_id, self.config.lanes)
-        if query.query_id:
-            lane = self._lane_of(query.query_id)
-            named = query
-        else:
-            query_id = mint_query_id(lane, self._clock.now_ms())
-            named = query.model_copy(update={"query_id": query_id})
         try:
+            lane = lane_of(key or query.session_id, self.config.lanes)
+            if query.query_id:
+                lane = self._lane_of(query.query_id)
+                named = query
+            else:
+                query_id = mint_query_id(lane, self._clock.now_ms())
+                named = query.model_copy(update={"query_id": query_id})
             opening = open_query(
                 named, now=self._clock.now(), deadline_s=self.config.deadline_s, source="submit"
             )
-        except PydanticSerializationError as error:
+        except (PydanticSerializationError, UnicodeEncodeError) as error:
             raise Invalid("the question is not valid Unicode (a lone surrogate)") from error
         return lane, key or opening.query_id, opening
 

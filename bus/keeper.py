@@ -72,6 +72,8 @@ class Keeper:
             self._log("group.recreated", stage=place.stage.name)
             await ensure_group(self._wire, place.stream, place.stage.name)
             return
+        if self._reader.is_stopping:
+            return
         await self._reconcile([text(entry_id) for entry_id in own[::3]], own[2::3])
         await self._claim([text(name) for name in others[::3]], others[1::3], others[2::3])
 

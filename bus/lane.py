@@ -108,7 +108,6 @@ class LaneWorker:
             await self._drain(reading)
             for task in (reading, *running, *lasting):
                 task.cancel()
-        await self._leave()
 
     async def _drain(self, reading: "asyncio.Task[None]") -> None:
         grace_s = self._place.config.grace_s
@@ -120,6 +119,7 @@ class LaneWorker:
                     self._drained.clear()
                     await self._drained.wait()
                 await self._settler.wait_until_idle()
+                await self._give_back(self._hand.empty_inbox())  # claimed in the last moment
         except TimeoutError:
             self._log("drain.cut", stage=self._place.stage.name, entries=len(self._hand.held))
 
@@ -135,7 +135,8 @@ class LaneWorker:
             # Our liveness key ends with us: siblings take the work, at the price of one delivery.
             self._log("release.failed", stage=self._place.stage.name, error=str(error)[:200])
 
-    async def _leave(self) -> None:
+    async def leave(self) -> None:
+        """Leave the group, if nothing is left in hand, and close the connections. After the last beat."""
         place = self._place
         alive = place.keys.alive(place.stage.name, place.consumer)
         try:

@@ -33,6 +33,11 @@ class Reader:
         self.backlog = 0
         """The longest next stream, as last seen."""
 
+    @property
+    def is_stopping(self) -> bool:
+        """Whether nothing more should be taken in hand."""
+        return self._stopping
+
     async def run(self) -> None:
         """Read until `stop`; a server that is gone is waited for."""
         pause = Pause()

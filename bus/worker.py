@@ -73,6 +73,8 @@ class Worker:
                     group.create_task(lane.run(self._stop))
         finally:
             await asyncio.to_thread(self._beat.stop)
+            for lane in self._lanes:
+                await lane.leave()
         self._log("worker.left", stage=self._stage.name, consumer=self._consumer)
 
     async def _first_beat(self) -> None:

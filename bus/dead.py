@@ -1,0 +1,113 @@
+"""Dead letters, for the operator: list, show, replay, discard."""
+
+import json
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from contracts import Invalid, Transient
+
+from .clock import ServerClock, time_reply_ms, to_ms
+from .config import BusConfig
+from .delivery import fields_of
+from .failed import DeadRecord
+from .keys import Keys
+from .wire import Wire, text
+
+
+@dataclass(frozen=True)
+class DeadLetterEntry:
+    """A dead letter's id (`<lane>/<entry>`) and its record."""
+
+    id: str
+    record: DeadRecord
+
+
+class DeadLetters:
+    """What the operator may do with dead letters."""
+
+    def __init__(self, wire: Wire, config: BusConfig, clock: ServerClock) -> None:
+        self._wire = wire
+        self._config = config
+        self._clock = clock
+
+    async def list(self, limit: int = 100) -> list[DeadLetterEntry]:
+        """The newest dead letters, newest first within a lane."""
+        found = []
+        for lane in range(self._config.lanes):
+            key = Keys(lane).dead
+            entries = await self._wire.call("XREVRANGE", key, "+", "-", "COUNT", limit)
+            for entry_id, flat in entries:
+                record = DeadRecord.model_validate_json(fields_of(flat)[b"record"])
+                found.append(DeadLetterEntry(f"{lane}/{text(entry_id)}", record))
+        return found[:limit]
+
+    async def get(self, dead_id: str) -> DeadLetterEntry:
+        """One dead letter; Invalid if there is none of this id."""
+        keys, entry_id = self._place(dead_id)
+        entries = await self._wire.call("XRANGE", keys.dead, entry_id, entry_id)
+        if not entries:
+            raise Invalid(f"no dead letter {dead_id}: see `groundwire dead list`")
+        record = DeadRecord.model_validate_json(fields_of(entries[0][1])[b"record"])
+        return DeadLetterEntry(dead_id, record)
+
+    async def raw(self, dead_id: str) -> bytes | None:
+        """The bytes that lay on the stream, for the operator only; None once they have expired."""
+        entry = await self.get(dead_id)
+        raw: bytes | None = await self._wire.call("GET", entry.record.raw_key)
+        return raw
+
+    async def replay(self, dead_id: str) -> str:
+        """Open the query again with a fresh deadline; returns its query_id. A second replay is Invalid."""
+        entry = await self.get(dead_id)
+        keys, entry_id = self._place(dead_id)
+        self._clock.set(time_reply_ms(await self._wire.call("TIME")))
+        deadline = self._clock.now() + timedelta(seconds=self._config.deadline_s)
+        envelope = replayable(await self.raw(dead_id), entry)
+        envelope["deadline"] = deadline.isoformat()
+        record = entry.record
+        status = text(
+            await self._wire.script(
+                "replay",
+                [
+                    *(keys.dead, keys.open, keys.counters, keys.of(record.stream)),
+                    *(record.raw_key, keys.replaying),
+                ],
+                [entry_id, record.query_id, to_ms(deadline), json.dumps(envelope)],
+            )
+        )
+        match status.partition(" "):
+            case ("REPLAYED", _, _):
+                return record.query_id
+            case ("MISSING", _, _):
+                raise Invalid(f"dead letter {dead_id} was replayed or discarded meanwhile")
+            case ("OPEN", _, _):
+                raise Invalid(f"query {record.query_id} is open already: wait for its result")
+            case (_, _, why):
+                raise Transient(f"the server refused the replay: {why}")
+
+    async def discard(self, dead_id: str) -> None:
+        """Delete a dead letter and its bytes; its failed result stays."""
+        entry = await self.get(dead_id)
+        keys, entry_id = self._place(dead_id)
+        await self._wire.call("XDEL", keys.dead, entry_id)
+        await self._wire.call("DEL", entry.record.raw_key)
+
+    def _place(self, dead_id: str) -> tuple[Keys, str]:
+        lane, slash, entry_id = dead_id.partition("/")
+        if not slash or not lane.isdigit() or int(lane) >= self._config.lanes:
+            raise Invalid(f"{dead_id!r} is no dead letter's id: expected <lane>/<entry>")
+        return Keys(int(lane)), entry_id
+
+
+def replayable(raw: bytes | None, entry: DeadLetterEntry) -> dict[str, Any]:
+    """The envelope of a dead letter as JSON; Invalid where there is nothing that could run again."""
+    if raw is None:
+        raise Invalid(f"the bytes of dead letter {entry.id} have expired: discard it")
+    try:
+        envelope = json.loads(raw)
+    except ValueError:
+        envelope = None
+    if not isinstance(envelope, dict) or envelope.get("subject") != entry.record.query_id:
+        raise Invalid(f"dead letter {entry.id} is no message of an accepted query: discard it")
+    return envelope

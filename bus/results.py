@@ -1,0 +1,164 @@
+"""Reading results: a waiter for one query, a cursor over the result streams. Reads only, joins no group."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
+from redis import exceptions as errors
+
+from contracts import OUTCOMES, FormattedResponse, Invalid, Unreachable
+from contracts.envelope import Envelope
+
+from .delivery import fields_of
+from .keys import Keys
+from .pause import Pause
+from .wire import Wire, text
+
+_RESULT: TypeAdapter[Envelope[FormattedResponse]] = TypeAdapter(Envelope[FormattedResponse])
+_BLOCK_MS = 1_000
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result and the place behind it: pass `cursor` as `after` to go on from here."""
+
+    cursor: str
+    response: FormattedResponse
+
+
+def response_of(raw: bytes, superseded: bytes | None = None) -> FormattedResponse:
+    """The response in a result's envelope, with what its stream entry says it supersedes."""
+    response = _RESULT.validate_json(raw).data
+    if superseded is None:
+        return response
+    return response.model_copy(update={"supersedes": superseded.decode()})
+
+
+def response_in(fields: dict[bytes, bytes]) -> FormattedResponse | None:
+    """The response in a result stream's entry; None for what a stranger put there."""
+    try:
+        return response_of(fields.get(b"event", b""), fields.get(b"supersedes"))
+    except ValidationError:
+        return None
+
+
+def streams_of(outcome: str, lanes: int) -> list[str]:
+    """The keys of the result streams of an outcome, or of `all`; Invalid for any other name."""
+    if outcome != "all" and outcome not in OUTCOMES:
+        raise Invalid(f"no outcome {outcome!r}; there are: {', '.join(OUTCOMES)}, all")
+    names = OUTCOMES if outcome == "all" else (outcome,)
+    return [Keys(lane).of(f"results.{name}") for lane in range(lanes) for name in names]
+
+
+def positions_of(after: str, streams: list[str]) -> dict[str, str]:
+    """Where to read on in each stream: `0`, `$`, a stream id, or the cursor of a result."""
+    if "=" not in after:
+        return dict.fromkeys(streams, after)
+    known = dict(part.rsplit("=", 1) for part in after.split(","))
+    return {stream: known.get(stream, "0") for stream in streams}
+
+
+def cursor_of(positions: Mapping[str, str]) -> str:
+    """The positions as one string."""
+    return ",".join(f"{stream}={position}" for stream, position in positions.items())
+
+
+async def latest(wire: Wire, streams: list[str]) -> dict[str, str]:
+    """The last id of each stream, `0` where it is empty."""
+    found = {}
+    for stream in streams:
+        last = await wire.call("XREVRANGE", stream, "+", "-", "COUNT", 1)
+        found[stream] = text(last[0][0]) if last else "0"
+    return found
+
+
+async def read_results(wire: Wire, streams: list[str], after: str) -> AsyncIterator[Result]:
+    """Results as they come, for ever; a server that is gone is waited for."""
+    positions = await latest(wire, streams) if after == "$" else positions_of(after, streams)
+    pause = Pause()
+    while True:
+        try:
+            found = await read_once(wire, positions)
+        except Unreachable:
+            await pause.wait()
+            continue
+        pause.reset()
+        for stream, entry_id, fields in found:
+            positions[stream] = entry_id
+            if (response := response_in(fields)) is not None:
+                yield Result(cursor_of(positions), response)
+
+
+async def read_once(
+    wire: Wire, positions: Mapping[str, str]
+) -> list[tuple[str, str, dict[bytes, bytes]]]:
+    """One blocking read behind the positions: (stream, entry id, fields) in stream order."""
+    reply = await wire.call(
+        "XREAD", "COUNT", 500, "BLOCK", _BLOCK_MS, "STREAMS", *positions, *positions.values()
+    )
+    if not reply:
+        return []
+    parts = reply.items() if isinstance(reply, dict) else reply
+    return [
+        (text(stream), text(entry_id), fields_of(flat))
+        for stream, entries in parts
+        for entry_id, flat in entries
+    ]
+
+
+class Waiters:
+    """Futures of queries whose results are awaited in one lane, served by one reader while there are any."""
+
+    def __init__(self, lane: int, wire: Wire, asking: Wire) -> None:
+        self._streams = streams_of("all", lane + 1)[-len(OUTCOMES) :]
+        self._wire = wire
+        self._asking = asking
+        self._futures: dict[str, list[asyncio.Future[FormattedResponse]]] = {}
+        self._positions: dict[str, str] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def add(self, query_id: str) -> asyncio.Future[FormattedResponse]:
+        """A future that the next result of this query resolves."""
+        future: asyncio.Future[FormattedResponse] = asyncio.get_running_loop().create_future()
+        if self._positions is None:
+            self._positions = await latest(self._asking, self._streams)
+        self._futures.setdefault(query_id, []).append(future)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._read(), name="results")
+        return future
+
+    def remove(self, query_id: str, future: asyncio.Future[FormattedResponse]) -> None:
+        """Nobody waits for this future any more."""
+        waiting = self._futures.get(query_id, [])
+        if future in waiting:
+            waiting.remove(future)
+        if not waiting:
+            self._futures.pop(query_id, None)
+
+    async def close(self) -> None:
+        """End the reader."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _read(self) -> None:
+        assert self._positions is not None
+        pause = Pause()
+        while self._futures:
+            try:
+                found = await read_once(self._wire, self._positions)
+            except (Unreachable, errors.ResponseError):
+                await pause.wait()  # meanwhile `result` asks for the key itself
+                continue
+            pause.reset()
+            for stream, entry_id, fields in found:
+                self._positions[stream] = entry_id
+                if (response := response_in(fields)) is not None:
+                    self._serve(response)
+        self._positions = None
+
+    def _serve(self, response: FormattedResponse) -> None:
+        for future in self._futures.pop(response.query_id, []):
+            if not future.done():
+                future.set_result(response)

@@ -1,0 +1,99 @@
+"""The state of the system as the server knows it: workers, backlog, pending, outcomes."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from redis import exceptions as errors
+
+from contracts import OUTCOMES, Stage, Topology
+
+from .clock import time_reply_ms
+from .delivery import order_of
+from .keys import Keys
+from .wire import Wire, text
+
+
+@dataclass(frozen=True)
+class StageStatus:
+    """One stage over all lanes. `oldest_ms`: age of its oldest unfinished entry, None when empty."""
+
+    stage: str
+    workers: int
+    backlog: int
+    pending: int
+    delayed: int
+    oldest_ms: int | None
+
+
+@dataclass(frozen=True)
+class SystemStatus:
+    """All stages, the outcomes counted, and what is open or dead."""
+
+    stages: tuple[StageStatus, ...]
+    outcomes: dict[str, int]
+    accepted: int
+    open: int
+    dead: int
+
+    @property
+    def idle_stages(self) -> tuple[str, ...]:
+        """Stages without a live worker."""
+        return tuple(stage.stage for stage in self.stages if not stage.workers)
+
+
+async def read_status(wire: Wire, topology: Topology, lanes: int) -> SystemStatus:
+    """Ask the server; not one step, so that numbers may be a moment apart."""
+    now_ms = int(time_reply_ms(await wire.call("TIME")))
+    stages = tuple([await _stage_status(wire, stage, lanes, now_ms) for stage in topology.stages])
+    counters: dict[str, int] = {}
+    open_queries = dead = 0
+    for lane in range(lanes):
+        keys = Keys(lane)
+        flat = pairs(await wire.call("HGETALL", keys.counters))
+        for name, value in flat.items():
+            counters[name] = counters.get(name, 0) + int(value)
+        open_queries += await wire.call("ZCARD", keys.open)
+        dead += await wire.call("XLEN", keys.dead)
+    return SystemStatus(
+        stages=stages,
+        outcomes={name: counters.get(name, 0) for name in OUTCOMES},
+        accepted=counters.get("accepted", 0),
+        open=open_queries,
+        dead=dead,
+    )
+
+
+async def _stage_status(wire: Wire, stage: Stage, lanes: int, now_ms: int) -> StageStatus:
+    workers: set[str] = set()
+    length = pending = delayed = 0
+    oldest: int | None = None
+    for lane in range(lanes):
+        keys = Keys(lane)
+        stream = keys.of(stage.consumes)
+        length += await wire.call("XLEN", stream)
+        delayed += await wire.call("ZCARD", keys.delayed(stage.consumes))
+        for first_id, _ in await wire.call("XRANGE", stream, "-", "+", "COUNT", 1):
+            age = max(0, now_ms - order_of(text(first_id))[0])
+            oldest = age if oldest is None else max(oldest, age)
+        for consumer in await _consumers(wire, stream, stage.name):
+            name = text(consumer["name"])
+            pending += int(consumer["pending"])
+            if await wire.call("EXISTS", keys.alive(stage.name, name)):
+                workers.add(name)
+    return StageStatus(stage.name, len(workers), length - pending, pending, delayed, oldest)
+
+
+async def _consumers(wire: Wire, stream: str, group: str) -> list[dict[str, Any]]:
+    try:
+        reply = await wire.call("XINFO", "CONSUMERS", stream, group)
+    except errors.ResponseError as error:
+        if "no such key" in str(error) or "NOGROUP" in str(error):
+            return []
+        raise
+    return [pairs(consumer) for consumer in reply]
+
+
+def pairs(reply: Any) -> dict[str, Any]:
+    """A reply of names and values, flat or as a map."""
+    items = reply.items() if isinstance(reply, dict) else zip(reply[::2], reply[1::2], strict=True)
+    return {text(name): value for name, value in items}
