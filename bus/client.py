@@ -25,6 +25,7 @@ from contracts.ids import lane_of, lane_of_query
 from .clock import ServerClock, time_reply_ms
 from .config import BusConfig
 from .dead import DeadLetters
+from .durable import confirm_stored
 from .events import Seen, follow, latest_event, trace_of
 from .groups import agree_on_lanes
 from .keys import Keys
@@ -76,13 +77,19 @@ class Bus:
         for wire in (self._wire, *self._reading):
             await wire.close()
 
-    async def submit(self, query: Query, *, idempotency_key: str | None = None) -> str:
+    async def submit(
+        self, query: Query, *, idempotency_key: str | None = None, durable: bool = False
+    ) -> str:
         """Accept a question; returns its query_id. The same key with the same question gives the same id.
 
+        `durable` waits until the server's disk, or a replica, has it; NotDurable if that can't be said.
         Raises Overloaded when too many queries are open, IdempotencyConflict when the key belongs to another
         question, Invalid when the question can't be written, Unreachable when the server does not answer.
         """
-        return (await self.submit_many([query], idempotency_keys=[idempotency_key]))[0]
+        query_id = (await self.submit_many([query], idempotency_keys=[idempotency_key]))[0]
+        if durable:
+            await confirm_stored(self._wire, query_id, timeout_s=self.config.reply_timeout_s)
+        return query_id
 
     async def submit_many(
         self, queries: Sequence[Query], *, idempotency_keys: Sequence[str | None] | None = None

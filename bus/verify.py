@@ -51,7 +51,8 @@ async def verify(wire: Wire, keys: Keys, topology: Topology) -> Verification:
         names = [keys.open, keys.counters, keys.parked, keys.of(topology.entry.consumes)]
         for stream in topology.work_streams:
             names += [keys.of(stream), keys.delayed(stream)]
-        names += [keys.of(name) for name in parked]
+        for name in parked:
+            names += [keys.of(name), keys.delayed(name)]
         reply = await wire.script("verify", names, [len(topology.work_streams), len(parked)])
         open_queries, working, in_parked, delayed, bare, parked_known, flat = reply
         if parked_known != len(parked):

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 from contracts import Stage
 
@@ -15,6 +16,14 @@ from .pause import Pause
 from .runner import Handler
 from .settle import Place
 from .wire import Backend
+
+
+def parked_stages(stage: Stage) -> list[Stage]:
+    """The stage on each stream where older workers park what only this one can read."""
+    newest = max(message.version for message in stage.accepts)
+    return [
+        replace(stage, consumes=f"{stage.consumes}:v{version}") for version in range(2, newest + 1)
+    ]
 
 
 class Worker:
@@ -37,7 +46,9 @@ class Worker:
         self._stage = stage
         self._consumer = consumer
         places = [
-            Place(stage, Keys(lane), consumer, config, configdigest) for lane in range(config.lanes)
+            Place(known, Keys(lane), consumer, config, configdigest)
+            for lane in range(config.lanes)
+            for known in (stage, *parked_stages(stage))
         ]
         self._beat = Beat(backend, places)
         self._lanes = [

@@ -77,15 +77,16 @@ _TYPE = re.compile(r"groundwire\.([a-z_]+)\.v([1-9][0-9]{0,5})")
 
 
 class Decoder:
-    """Reads the envelopes that one stage accepts."""
+    """Reads the envelopes that one stage accepts: the newest version at once, older ones on demand."""
 
     def __init__(self, stage: Stage) -> None:
-        self._known: Mapping[str, int] = {
-            str(message.model_fields["type"].default): message.version for message in stage.accepts
-        }
         self._types = {type_name(message): message for message in stage.accepts}
-        union: Any = Union[stage.accepts]  # noqa: UP007 - built at run time from the table
-        if len(stage.accepts) > 1:
+        newest: dict[str, type[Value]] = {}
+        for message in sorted(stage.accepts, key=lambda message: message.version):
+            newest[str(message.model_fields["type"].default)] = message
+        self._known: Mapping[str, int] = {tag: kind.version for tag, kind in newest.items()}
+        union: Any = Union[tuple(newest.values())]  # noqa: UP007 - built at run time from the table
+        if len(newest) > 1:
             union = Annotated[union, Field(discriminator="type")]
         self._adapter: TypeAdapter[Envelope[Value]] = TypeAdapter(Envelope[union])
 
@@ -93,18 +94,25 @@ class Decoder:
         """Decide what the bytes are; never raises."""
         try:
             envelope = self._adapter.validate_json(raw)
+            if self._types.get(envelope.type) is type(envelope.data):
+                return Decoded(envelope)
+            faults = "data.type: differs from the envelope's type"
         except ValidationError as error:
-            try:
-                header = _Header.model_validate_json(raw)
-            except ValidationError:
-                return Undecodable("undecodable", "not a CloudEvents JSON object", None)
-            return self._explain(header, fields_at_fault(error))
-        if self._types.get(envelope.type) is not type(envelope.data):
-            header = _Header(type=envelope.type, subject=envelope.subject)
-            return self._explain(header, "data.type: differs from the envelope's type")
-        return Decoded(envelope)
+            faults = fields_at_fault(error)
+        return self._look_again(raw, faults)
 
-    def _explain(self, header: _Header, faults: str) -> Newer | Undecodable:
+    def _look_again(self, raw: bytes, faults: str) -> Decoded | Newer | Undecodable:
+        """The bytes are no message in its newest version: an older one, or why not."""
+        try:
+            header = _Header.model_validate_json(raw)
+        except ValidationError:
+            return Undecodable("undecodable", "not a CloudEvents JSON object", None)
+        older = self._types.get(header.type)
+        if older is not None and older.version < self._known[older.model_fields["type"].default]:
+            try:
+                return Decoded(envelope_of(older).model_validate_json(raw))
+            except ValidationError as error:
+                faults = fields_at_fault(error)
         match = _TYPE.fullmatch(header.type)
         if match is None or match[1] not in self._known:
             return Undecodable("unknown_type", f"type {header.type[:80]!r}", header.subject)

@@ -4,6 +4,7 @@ GroundwireError
 ├── Transient               the same call may succeed later
 │   ├── Overloaded          too many open queries: come back after `retry_after_s`
 │   ├── ResultTimeout       the result is not there yet; the query stays open
+│   ├── NotDurable          accepted, but not known to be on disk or on a replica
 │   └── Unreachable         no answer from the server
 └── Permanent               the same call will fail again
     ├── Invalid             the input breaks a contract
@@ -36,6 +37,14 @@ class Overloaded(Transient):
 
 class ResultTimeout(Transient):
     """No result within the time given; the query is still open and may still be answered."""
+
+
+class NotDurable(Transient):
+    """The query was accepted, and the server would not confirm that it is stored for good."""
+
+    def __init__(self, message: str, *, query_id: str) -> None:
+        super().__init__(message)
+        self.query_id = query_id
 
 
 class Unreachable(Transient):

@@ -1,6 +1,7 @@
 -- Accepts queries: all writes of one acceptance or none. A known idempotency key is answered, not repeated.
 -- KEYS  1 queries  2 open  3 counters  4… one idempotency key an item
 -- ARGV  1 number of items  2 open mark  3 idempotency ttl ms, then by item: query_id, payload digest, deadline ms, body
+-- A known key is written again with a fresh ttl: so this connection's WAIT and WAITAOF cover it too.
 -- Returns a pair an item: ACCEPTED | KNOWN | CONFLICT | OVERLOADED | REFUSED <why>, and the query_id that counts
 local queries, open, counters = KEYS[1], KEYS[2], KEYS[3]
 local n, mark, ttl = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
@@ -15,7 +16,9 @@ local function submit(key, query_id, digest, deadline, body)
   if type(known) == 'table' then return {'REFUSED ' .. known.err, query_id} end
   if known then
     local known_digest, known_id = string.match(known, '^(%S+) (.*)$')
-    return {known_digest == digest and 'KNOWN' or 'CONFLICT', known_id}
+    if known_digest ~= digest then return {'CONFLICT', known_id} end
+    redis.pcall('PEXPIRE', key, ttl)
+    return {'KNOWN', known_id}
   end
   if redis.call('ZSCORE', open, query_id) then return {'CONFLICT', query_id} end
   if redis.call('ZCARD', open) >= mark then return {'OVERLOADED', query_id} end

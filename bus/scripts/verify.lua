@@ -1,5 +1,5 @@
 -- Reads both sides of the conservation law in one step.
--- KEYS  1 open  2 counters  3 parked  4 queries, then each work stream and its delayed set, then parked streams
+-- KEYS  1 open  2 counters  3 parked  4 queries, then work streams and parked streams, each with its delayed set
 -- ARGV  1 number of work streams  2 number of parked streams named here
 -- Returns open, entries in work streams, parked, delayed, bare entries, parked streams known, counters (name, value, …)
 local streams, parked_named = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -11,8 +11,9 @@ for _ = 1, streams do
   at = at + 2
 end
 for _ = 1, parked_named do
-  at = at + 1
-  parked = parked + redis.call('XLEN', KEYS[at])
+  parked = parked + redis.call('XLEN', KEYS[at + 1])
+  delayed = delayed + redis.call('ZCARD', KEYS[at + 2])
+  at = at + 2
 end
 local open = redis.call('ZCARD', KEYS[1])
 if working + delayed + parked ~= open then      -- only then is it worth the walk

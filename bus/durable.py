@@ -1,0 +1,40 @@
+"""Durability of an acceptance: what the server confirms to be on disk, or on a replica."""
+
+from redis import exceptions as errors
+
+from contracts import NotDurable, Unreachable
+
+from .wire import Wire
+
+_MARGIN_S = 0.5
+
+
+async def confirm_stored(wire: Wire, query_id: str, *, timeout_s: float) -> None:
+    """Return once this connection's writes are in the append-only file, or on one replica.
+
+    Must follow the write on the same connection. NotDurable says why there is no confirmation; the
+    query is accepted all the same, and its submit may be repeated.
+    """
+    timeout_ms = int(max(0.1, timeout_s - _MARGIN_S) * 1000)
+    writing = wire.connection_number
+    try:
+        confirmed = await _confirmed(wire, timeout_ms)
+    except Unreachable as error:
+        raise NotDurable(f"the connection broke: {error}", query_id=query_id) from error
+    if wire.connection_number != writing:
+        raise NotDurable("the connection broke between write and confirmation", query_id=query_id)
+    if not confirmed:
+        raise NotDurable(
+            f"{query_id} is accepted, but neither the disk nor a replica confirmed it: "
+            "turn on the append-only file (Redis 7.2, Valkey 7.2 or newer) or add a replica",
+            query_id=query_id,
+        )
+
+
+async def _confirmed(wire: Wire, timeout_ms: int) -> bool:
+    try:
+        on_disk, _ = await wire.call("WAITAOF", 1, 0, timeout_ms)
+    except errors.ResponseError:  # an older server, or no append-only file
+        replicas: int = await wire.call("WAIT", 1, timeout_ms)
+        return replicas > 0
+    return bool(on_disk)
