@@ -4,7 +4,16 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, assert_never
 
-from contracts import Decoded, Decoder, FormattedResponse, Newer, Permanent, Undecodable, Value
+from contracts import (
+    Decoded,
+    Decoder,
+    FormattedResponse,
+    Newer,
+    Permanent,
+    Query,
+    Undecodable,
+    Value,
+)
 from contracts.envelope import Envelope, encode, next_envelope
 
 from .clock import ServerClock, to_ms
@@ -39,6 +48,13 @@ class Runner:
 
     async def run(self, delivery: Delivery, raw: bytes) -> Settlement:
         """Decode, decide, handle; returns the settlement, whatever happens in between."""
+        try:
+            return await self._run(delivery, raw)
+        except Exception as error:  # noqa: BLE001 - an entry put there by hand must not end its workers
+            delivery.envelope = None
+            return self.bury(delivery, DeadLetter("undecodable", type(error).__name__), None)
+
+    async def _run(self, delivery: Delivery, raw: bytes) -> Settlement:
         found = self._decoder.decode(raw)
         match found:
             case Decoded(envelope):
@@ -118,5 +134,6 @@ class Runner:
 
 
 def stranger_id(place: Place, entry_id: str) -> str:
-    """The query id of an entry that nobody submitted: lane, stage and entry."""
-    return f"{place.keys.lane}-{place.stage.name}-{entry_id}"
+    """The query id of an entry that nobody submitted: on `queries` the one that its adoption would give."""
+    stage = "" if Query in place.stage.accepts else f"{place.stage.name}-"
+    return f"{place.keys.lane}-{stage}{entry_id}"

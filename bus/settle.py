@@ -162,7 +162,7 @@ def _event(
         outcome=outcome,
         attempt=delivery.attempt,
         reason=reason,
-        error=error,
+        error=error and error[:500],
         time=stamp,
         waited_us=delivery.waited_ms * 1000,
         handled_us=int(delivery.handled_s * 1e6),

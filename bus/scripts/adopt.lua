@@ -4,6 +4,11 @@
 -- Returns ADOPTED | KNOWN | GONE | REFUSED <why>
 local queries, open, counters, result, idempotency = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local group, id, query_id = ARGV[1], ARGV[2], ARGV[3]
+for key, wanted in pairs({[open] = 'zset', [counters] = 'hash'}) do
+  local found = redis.call('TYPE', key)
+  found = type(found) == 'table' and found.ok or found
+  if found ~= 'none' and found ~= wanted then return 'REFUSED WRONGTYPE ' .. key end
+end
 local pending = redis.pcall('XPENDING', queries, group, id, id, 1)
 if pending.err or not pending[1] then return 'GONE' end
 local function forget()

@@ -4,7 +4,7 @@ import asyncio
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
@@ -41,7 +41,7 @@ FAST = BusConfig(
     tick_s=0.05,
     retry_base_s=0.02,
     retry_cap_s=0.05,
-    block_s=0.5,
+    block_s=0.2,
     deadline_s=60.0,
 )
 """Production's limits with shorter times."""
@@ -193,15 +193,15 @@ class System:
         self, *stages: str, handlers: Mapping[str, Handler] | None = None, **changes: Any
     ) -> AsyncIterator[dict[str, Running]]:
         """Workers of these stages (all where none is named), ready; drained at the end."""
-        async with AsyncExitStack() as stack:
-            workers = {}
+        workers: dict[str, Running] = {}
+        try:
             for stage in stages or STAGES:
-                running = self.start(stage, (handlers or {}).get(stage), **changes)
-                stack.push_async_callback(_leave, running)
-                workers[stage] = running
+                workers[stage] = self.start(stage, (handlers or {}).get(stage), **changes)
             for running in workers.values():
                 await ready(running)
             yield workers
+        finally:
+            await asyncio.gather(*(leave(running) for running in workers.values()))
 
     async def ask(self, question: str = "why?", timeout_s: float = 20.0) -> FormattedResponse:
         """Submit and wait."""
@@ -295,7 +295,8 @@ async def ready(running: Running) -> None:
         await running.task
 
 
-async def _leave(running: Running) -> None:
+async def leave(running: Running) -> None:
+    """Drain a worker; one that vanished has left already."""
     if not running.task.cancelled():
         await running.stop()
 

@@ -5,6 +5,7 @@ import pytest
 from bus_system import NOOP, STAGES, System, format_any, out_of_scope, query, reject, soon
 
 from benchmarks import noop
+from bus.runner import Handler
 from contracts import DraftAnswer, Intent, Query, RetrievedContext
 
 pytest_plugins = ("bus_fixtures",)
@@ -133,7 +134,7 @@ async def test_a_later_stage_that_is_behind_holds_up_the_earlier_ones(system: Sy
         return await noop.synthesize(context)
 
     limits = {"backlog_mark": 20, "concurrency": 2, "prefetch": 4, "tick_s": 0.02}
-    handlers = {"retrieve": retrieve, "synthesize": synthesize}
+    handlers: dict[str, Handler] = {"retrieve": retrieve, "synthesize": synthesize}
     async with system.running(handlers=handlers, **limits):
         await system.bus.submit_many([query(str(number)) for number in range(120)])
         await soon(lambda: _at_least(system, "contexts", 20))

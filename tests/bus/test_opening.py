@@ -60,12 +60,17 @@ def test_a_given_trace_is_kept() -> None:
 
 def test_the_payload_digest_is_of_what_is_asked_alone() -> None:
     """Id, time and trace may differ in a repetition; nothing else may."""
-    same = [
+    same: list[dict[str, object]] = [
         {"query_id": "0-b"},
         {"asked_at": NOW},
         {"trace": "00-" + "1" * 32 + "-" + "1" * 16 + "-00"},
     ]
-    other = [{"text": "why"}, {"session_id": "t"}, {"user_id": "u"}, {"feature": "f"}]
+    other: list[dict[str, object]] = [
+        {"text": "why"},
+        {"session_id": "t"},
+        {"user_id": "u"},
+        {"feature": "f"},
+    ]
     other += [{"channel": "html"}, {"labels": ("a", "b")}]
     digest = payload_digest(ASKED)
     assert all(payload_digest(ASKED.model_copy(update=change)) == digest for change in same)

@@ -1,0 +1,236 @@
+import json
+import uuid
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from bus_system import NOOP, query
+from pydantic import ValidationError
+
+from contracts import (
+    OUTCOMES,
+    TOPOLOGY,
+    Approved,
+    Clarification,
+    Decoded,
+    Decoder,
+    Envelope,
+    FormattedResponse,
+    Newer,
+    OutOfScope,
+    Query,
+    Rejected,
+    Stage,
+    Undecodable,
+    Value,
+    outcome_of,
+    result_stream,
+)
+from contracts import errors as error_tree
+from contracts.envelope import encode, first_envelope, next_envelope, type_name
+from contracts.ids import envelope_id
+from contracts.topology import RESULTS
+
+NOW = datetime(2026, 5, 4, 3, 2, 1, 987654, tzinfo=UTC)
+NAMESPACE = uuid.UUID("6f6e8d1c-2f0b-5f5e-9a53-2d7f0b1f6a10")
+ASKED = query("why?").model_copy(update={"query_id": "0-q"})
+
+
+def wrapped(message: Value) -> Envelope[Value]:
+    return first_envelope(message, source="submit", subject="0-q", time=NOW, deadline=NOW)
+
+
+async def messages() -> list[tuple[Stage, Value]]:
+    """Every kind of message with the stage that consumes it."""
+    found: list[tuple[Stage, Value]] = []
+    message: Any = ASKED
+    for stage in TOPOLOGY.stages:
+        found.append((stage, message))
+        message = await NOOP[stage.name](message)
+    last = TOPOLOGY.stages[-1]
+    intent: Any = await NOOP["understand"](ASKED)
+    found.append((last, Rejected(intent=intent, corpus_version="v", checks=())))
+    found.append((last, OutOfScope(intent=intent, reason="empty")))
+    found.append((last, Clarification(intent=intent, options=("a",))))
+    return found
+
+
+async def test_every_message_survives_its_envelope() -> None:
+    """Encoded and decoded it is the same value."""
+    for stage, message in await messages():
+        envelope = wrapped(message)
+        assert Decoder(stage).decode(encode(envelope)) == Decoded(envelope)
+
+
+async def test_the_envelope_is_a_cloudevent() -> None:
+    """The attributes that the specification demands, under its names."""
+    found = json.loads(encode(wrapped(ASKED)))
+    assert found["specversion"] == "1.0"
+    assert found["source"] == "/groundwire/submit"
+    assert found["type"] == "groundwire.query.v1"
+    assert found["subject"] == "0-q"
+    assert found["datacontenttype"] == "application/json"
+    assert all(name.islower() and name.isalnum() for name in found)
+
+
+def test_an_envelope_id_is_the_uuid5_of_cause_and_stage() -> None:
+    """Derived, never drawn; computed without uuid's detour, to the same effect."""
+    for number in range(500):
+        cause = f"cause {number}"
+        assert envelope_id(cause, "critic") == str(uuid.uuid5(NAMESPACE, f"{cause}/critic"))
+
+
+async def test_a_redelivery_gives_the_same_id_source_and_data() -> None:
+    """Time may differ, the identity may not."""
+    cause = wrapped(ASKED)
+    message = await NOOP["understand"](ASKED)
+    later = datetime(2027, 1, 1, tzinfo=UTC)
+    one = next_envelope(cause, message, stage="understand", time=NOW, configdigest="d")
+    two = next_envelope(cause, message, stage="understand", time=later, configdigest="d")
+    assert (one.id, one.source, one.data) == (two.id, two.source, two.data)
+    assert one.causationid == cause.id
+    assert one.deadline == cause.deadline
+    assert one.traceparent[:36] == cause.traceparent[:36]
+    assert one.traceparent != cause.traceparent
+    assert len(one.traceparent) == 55
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"{", b"null", b"[]", b'"x"', b"\xff\xfe", b"{}", b"[" * 100_000, b"1" * 100_000]
+)
+def test_what_is_no_cloudevent_is_undecodable(raw: bytes) -> None:
+    """Decoding never raises."""
+    found = Decoder(TOPOLOGY.entry).decode(raw)
+    assert isinstance(found, Undecodable)
+    assert found.reason == "undecodable"
+    assert found.subject is None
+
+
+def changed(**fields: object) -> bytes:
+    """A query's envelope with other fields."""
+    return json.dumps(json.loads(encode(wrapped(ASKED))) | fields).encode()
+
+
+def test_an_unknown_type_is_told_apart() -> None:
+    """A message for another stage, or of nobody's."""
+    for name in ("groundwire.intent.v1", "com.example.order", "groundwire.query.v0", ""):
+        found = Decoder(TOPOLOGY.entry).decode(changed(type=name))
+        assert isinstance(found, Undecodable), name
+        assert (found.reason, found.subject) == ("unknown_type", "0-q")
+
+
+def test_a_newer_version_is_no_error() -> None:
+    """Whatever its data looks like."""
+    assert Decoder(TOPOLOGY.entry).decode(changed(type="groundwire.query.v2")) == Newer(2)
+    raw = changed(type="groundwire.query.v12", data={"type": "query", "new": 1})
+    assert Decoder(TOPOLOGY.entry).decode(raw) == Newer(12)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"type": "query", "text": "x" * 8001, "session_id": "s"},
+        {"type": "query", "text": 5, "session_id": "s"},
+        {"type": "query", "text": "x", "session_id": "s", "extra": 1},
+        {"type": "intent"},
+        {},
+        None,
+        "secret",
+    ],
+)
+def test_data_that_breaks_its_contract_is_invalid_without_its_text(data: object) -> None:
+    """The detail names places and rules; the subject is still readable."""
+    found = Decoder(TOPOLOGY.entry).decode(changed(data=data))
+    assert isinstance(found, Undecodable)
+    assert (found.reason, found.subject) == ("invalid", "0-q")
+    assert "secret" not in found.detail
+
+
+def test_data_of_another_type_than_the_envelope_says_is_invalid() -> None:
+    """At a stage that takes both."""
+    last = TOPOLOGY.stages[-1]
+    intent: Any = {"type": "intent", "query": ASKED.model_dump(mode="json"), "cleaned_text": ""}
+    intent |= {"label": "a", "confidence": 1, "category_scores": {}, "in_scope": False}
+    data = {"type": "out_of_scope", "intent": intent, "reason": "empty"}
+    found = Decoder(last).decode(changed(type="groundwire.approved.v1", data=data))
+    assert isinstance(found, Undecodable)
+    assert found.reason == "invalid"
+
+
+def test_every_emitted_type_is_accepted_by_its_consumer() -> None:
+    """The table closes: nothing is sent where it can't be read."""
+    consumers = {stage.consumes: stage for stage in TOPOLOGY.stages}
+    assert len(consumers) == len(TOPOLOGY.stages)
+    for stage in TOPOLOGY.stages:
+        for message, stream in stage.emits.items():
+            assert message in consumers[stream].accepts, (stage.name, message)
+    for stage in TOPOLOGY.stages[1:]:
+        emitted = {m for s in TOPOLOGY.stages for m, to in s.emits.items() if to == stage.consumes}
+        assert emitted == set(stage.accepts), stage.name
+
+
+def test_type_names_are_unique() -> None:
+    """One name, one class."""
+    accepted = [message for stage in TOPOLOGY.stages for message in stage.accepts]
+    assert len({type_name(message) for message in accepted}) == len(accepted)
+
+
+def test_every_status_has_a_stream_and_a_counter() -> None:
+    """And every outcome has a status."""
+    assert {outcome_of(status) for status in RESULTS} == set(OUTCOMES)
+    assert set(RESULTS.values()) == {f"results.{outcome}" for outcome in OUTCOMES}
+
+
+async def test_a_response_names_its_stream() -> None:
+    """By its status alone."""
+    verdict = (await messages())[4][1]
+    response = await NOOP["format"](verdict)
+    assert isinstance(response, FormattedResponse)
+    assert result_stream(response) == "results.answered"
+
+
+def test_a_rejected_verdict_has_no_field_that_could_hold_the_text() -> None:
+    """What format never receives, it cannot leak."""
+    assert set(Rejected.model_fields) == {"type", "label", "intent", "corpus_version", "checks"}
+    with pytest.raises(ValidationError):
+        Rejected.model_validate({"label": "rejected", "text": "90 days, guaranteed"})
+    assert "text" not in Approved.model_fields
+
+
+async def test_messages_are_frozen() -> None:
+    """A value does not change under way."""
+    for _, message in await messages():
+        with pytest.raises(ValidationError):
+            message.type = "other"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_a_number_that_is_none_is_refused(number: str) -> None:
+    """Unmeasured is a state with a reason, not a NaN."""
+    raw = f'{{"type":"response","confidence":{number}}}'
+    with pytest.raises(ValidationError) as refused:
+        FormattedResponse.model_validate_json(raw)
+    assert "finite_number" in {fault["type"] for fault in refused.value.errors()}
+
+
+def test_an_unknown_field_and_a_text_too_long_are_refused() -> None:
+    """At the client, before anything is sent."""
+    with pytest.raises(ValidationError):
+        Query(text="x", session_id="s", colour="red")  # type: ignore[call-arg]
+    with pytest.raises(ValidationError):
+        Query(text="x" * 8001, session_id="s")
+    with pytest.raises(ValidationError):
+        Query(text="x", session_id="")
+    assert len(Query(text="x" * 8000, session_id="s").text) == 8000
+
+
+def test_every_error_is_transient_or_permanent_and_drawn_in_the_tree() -> None:
+    """A class exists only where a caller acts differently."""
+    classes = [value for value in vars(error_tree).values() if isinstance(value, type)]
+    for error in classes:
+        assert error.__name__ in (error_tree.__doc__ or "")
+        if error is not error_tree.GroundwireError:
+            assert issubclass(error, (error_tree.Transient, error_tree.Permanent))
+            assert not issubclass(error, error_tree.Transient) or not issubclass(
+                error, error_tree.Permanent
+            )
