@@ -8,7 +8,6 @@ GroundwireError
 │   └── Unreachable         no answer from the server
 └── Permanent               the same call will fail again
     ├── Invalid             the input breaks a contract
-    ├── NewerVersion        a message of a version this process does not know: parked, not failed
     ├── IdempotencyConflict the key was used for another payload
     ├── NoSystem            nothing is running that could answer
     └── Misconfigured       settings, files or the environment need a human
@@ -53,14 +52,6 @@ class Unreachable(Transient):
 
 class Invalid(Permanent):
     """The input breaks a contract: the message names the field and the rule."""
-
-
-class NewerVersion(Permanent):
-    """A known message in a version that this process cannot read."""
-
-    def __init__(self, message: str, *, version: int) -> None:
-        super().__init__(message)
-        self.version = version
 
 
 class IdempotencyConflict(Permanent):
