@@ -81,8 +81,10 @@ if [ -z "$$python" ] && [ -n "$$bare" ]; then \
   exit 1; \
 elif [ -z "$$python" ]; then \
   echo "Groundwire needs Python 3.11 or newer; found:$${old:- none}. Install one and run make again:" >&2; \
-  echo "    apt install python3 python3-venv    brew install python    https://www.python.org/downloads/" >&2; \
-  echo "One that isn't on PATH: make PYTHON=/path/to/python3 run" >&2; \
+  echo "    Debian, Ubuntu: apt install python3 python3-venv" >&2; \
+  echo "    macOS:          brew install python" >&2; \
+  echo "    elsewhere:      https://www.python.org/downloads/" >&2; \
+  echo "One that isn't on PATH: make run PYTHON=/path/to/python3" >&2; \
   exit 1; \
 fi
 endef

@@ -32,6 +32,7 @@ COMMANDS = (
     "tail",
     "result",
     "status",
+    "health",
     "dead",
     "ingest",
     "verify",

@@ -1,0 +1,42 @@
+"""`groundwire health`: a yes or no for a container's health check."""
+
+from typing import Annotated
+
+import typer
+
+from contracts import TOPOLOGY, Invalid
+
+from .codes import ExitCode
+from .context import console, run_async, running_bus
+
+EPILOG = """Examples:
+
+  groundwire health retrieve
+
+  docker run --health-cmd "groundwire health retrieve" … groundwire worker retrieve
+"""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("health", epilog=EPILOG)(health)
+
+
+def health(
+    stage: Annotated[
+        str, typer.Argument(help="understand, retrieve, synthesize, critic or format.")
+    ],
+) -> int:
+    """Check that a stage has a live worker: exit code 0 if so, 1 if not, 3 without a server."""
+    if stage not in {known.name for known in TOPOLOGY.stages}:
+        names = ", ".join(known.name for known in TOPOLOGY.stages)
+        raise Invalid(f"no stage {stage!r}; there are: {names}")
+    workers = run_async(_workers(stage))
+    console().print(f"{stage}: {workers} alive", markup=False)
+    return ExitCode.ANSWERED if workers else ExitCode.FAILED
+
+
+async def _workers(stage: str) -> int:
+    async with running_bus() as bus:
+        found = await bus.status()
+    return next(one.workers for one in found.stages if one.stage == stage)
