@@ -1,0 +1,1 @@
+"""End to end: real processes, real documents, the console script as a user starts it."""
