@@ -105,8 +105,9 @@ class Home:
 
     @contextmanager
     def redis(self) -> Iterator[redis.Redis]:
-        """A plain client of the embedded server here, as anyone may have one."""
-        url = (self.path / "server" / "url").read_text().strip()
+        """A plain client of the server here, as anyone may have one."""
+        own = self.settings.redis_url
+        url = own.get_secret_value() if own else (self.path / "server" / "url").read_text().strip()
         with redis.Redis.from_url(url, protocol=2) as client:
             yield client
 

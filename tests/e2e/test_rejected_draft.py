@@ -1,0 +1,158 @@
+"""A draft that was corrupted on its way to the critic: its text is nowhere afterwards."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from bus import Bus
+from contracts import FormattedResponse
+
+from .machine import START_S, Home, add, call, query, soon
+from .parts import server_and_corpus, stage_status, workers
+
+pytestmark = pytest.mark.server
+
+MARK = "guaranteed-7f3a"
+LIE = f"90 days, {MARK}."
+PLACES = (
+    "text",
+    "text of everything",
+    "quote",
+    "passage_id",
+    "doc_id",
+    "title",
+    "source",
+    "heading",
+    "corpus_version",
+    "source_passage_ids",
+    "caveat",
+    "related",
+    "no message",
+)
+"""Where the lie is put: every place of a draft that holds words, and a field that no draft has."""
+
+
+def corrupted(draft: dict[str, Any], place: str) -> dict[str, Any]:
+    """The draft with the lie in one place."""
+    lying: dict[str, Any] = json.loads(json.dumps(draft))
+    segment = lying["segments"][0]
+    match place:
+        case "text":
+            lying["text"] = LIE
+        case "text of everything":
+            segment["text"] += LIE
+            segment["char_end"] += len(LIE)
+            lying["text"] = lying["text"].replace(draft["segments"][0]["text"], segment["text"])
+        case "quote":
+            segment["text"] = LIE
+        case "passage_id" | "doc_id" | "title" | "source":
+            segment[place] = LIE
+        case "heading":
+            segment["heading_path"] = [LIE]
+        case "corpus_version":
+            lying["corpus_version"] = LIE
+        case "source_passage_ids":
+            lying["source_passage_ids"].append(LIE)
+        case "caveat":
+            lying["caveats"] = [{"kind": "entity_not_in_source", "name": LIE, "values": [LIE]}]
+        case "related":
+            lying["related"] = [dict.fromkeys(("passage_id", "doc_id", "title", "source"), LIE)]
+        case "no message":
+            lying["note"] = LIE
+        case _:
+            pytest.fail(f"no place {place}")
+    assert MARK in json.dumps(lying)
+    return lying
+
+
+def corrupt(server: redis.Redis, places: dict[str, str]) -> None:
+    """Take every draft off its stream and put it back with a lie in the place its query names."""
+    stream = "gw:{0}:drafts"
+    for entry_id, fields in call(server, "XRANGE", stream, "-", "+"):
+        raw = (
+            dict(fields)
+            if isinstance(fields, dict)
+            else dict(zip(fields[::2], fields[1::2], strict=True))
+        )
+        envelope = json.loads(raw[b"event"])
+        envelope["data"] = corrupted(envelope["data"], places[envelope["subject"]])
+        call(server, "XDEL", stream, entry_id)
+        add(server, stream, {"event": json.dumps(envelope)})
+
+
+def everything_in(server: redis.Redis) -> Iterator[tuple[str, bytes]]:
+    """Every key of the server with its name and all that it holds."""
+    for key in server.scan_iter(count=1000):
+        match call(server, "TYPE", key):
+            case b"string":
+                held = call(server, "GET", key)
+            case b"stream":
+                held = call(server, "XRANGE", key, "-", "+")
+            case b"hash":
+                held = call(server, "HGETALL", key)
+            case b"zset":
+                held = call(server, "ZRANGE", key, 0, -1)
+            case b"set":
+                held = call(server, "SMEMBERS", key)
+            case other:
+                pytest.fail(f"{key!r} is a {other!r}: scan that too")
+        yield key.decode(), key + b" " + repr(held).encode()
+
+
+async def submit_one_for_each_place(bus: Bus) -> dict[str, str]:
+    """One accepted query for every place: query_id → place."""
+    asked = [query("Can I get a refund on an annual plan?", place) for place in PLACES]
+    return dict(zip(await bus.submit_many(asked), PLACES, strict=True))
+
+
+async def test_a_corrupted_draft_is_rejected_and_its_text_is_nowhere(tmp_path: Path) -> None:
+    """In no result, result key, event, record, log or failed message: only under the operator's raw key."""
+    with server_and_corpus(tmp_path) as home, workers(home) as start, home.redis() as server:
+        for stage in ("understand", "retrieve", "synthesize"):
+            start(stage)
+        async with home.connect() as bus:
+            places = await submit_one_for_each_place(bus)
+
+            async def all_drafted() -> bool:
+                return (await stage_status(bus, "critic")).backlog == len(PLACES)
+
+            await soon(all_drafted, "the drafts", START_S)
+            corrupt(server, places)
+            for stage in ("critic", "format"):
+                start(stage)
+            results = {
+                place: await bus.result(query_id, timeout_s=START_S)
+                for query_id, place in places.items()
+            }
+            dead = await bus.dead.list()
+            assert (await bus.verify())[0].holds
+        holders = [name for name, held in everything_in(server) if MARK.encode() in held]
+        assert_nothing_in_logs(home)
+    assert_refused(results)
+    assert [entry.record.query_id for entry in dead] == [
+        query_id for query_id, place in places.items() if place == "no message"
+    ]
+    assert holders == [entry.record.raw_key for entry in dead]
+
+
+def assert_refused(results: dict[str, FormattedResponse]) -> None:
+    """The asker is told of a rejection, or of a failure, and nothing of the draft."""
+    expected = dict.fromkeys(PLACES, "rejected") | {"no message": "failed"}
+    assert {place: result.status for place, result in results.items()} == expected
+    for result in results.values():
+        assert result.segments == ()
+        assert MARK not in result.model_dump_json()
+
+
+def assert_nothing_in_logs(home: Home) -> None:
+    """At level debug, no log of any worker has a word of it."""
+    logs = list(home.folder.glob("*.log"))
+    assert len(logs) == 5
+    for log in logs:
+        text = log.read_text()
+        assert "worker.ready" in text
+        assert MARK not in text
