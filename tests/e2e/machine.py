@@ -1,6 +1,7 @@
 """What end-to-end tests share: a home, the console script, processes and how they end."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -95,9 +96,12 @@ class Home:
         files = sorted(self.path.glob("logs/*")) + sorted(self.path.glob("server/server.log*"))
         return {file.name: file.read_text(errors="replace") for file in files}
 
-    def is_up(self) -> bool:
-        """Whether a system has said that it is ready."""
-        return (self.path / "system.json").exists()
+    def owner(self) -> int | None:
+        """The process that says, or said before it was killed, that it has a system ready here."""
+        try:
+            return int(json.loads((self.path / "system.json").read_text())["pid"])
+        except FileNotFoundError:
+            return None
 
     def connect(self) -> AbstractAsyncContextManager[Bus]:
         """Groundwire's client of the system here."""
@@ -131,7 +135,7 @@ def await_up(home: Home, process: "subprocess.Popen[bytes]") -> None:
     """Return when `up` is ready; fail with what it said when it ends before."""
 
     def is_settled() -> bool:
-        return home.is_up() or process.poll() is not None
+        return home.owner() == process.pid or process.poll() is not None
 
     eventually(is_settled, "up", START_S)
     assert process.poll() is None, home.said()
