@@ -40,6 +40,7 @@ class Beat:
         if self._thread.is_alive():
             self._thread.join(timeout=2)
         self._client.close()
+        self._client.connection_pool.disconnect()  # a pool that was passed in is ours to close
 
     def loop_is_alive(self) -> None:
         """Called by the event loop at each tick."""

@@ -59,7 +59,11 @@ class Bus:
         """The dead letters: list, show, replay, discard."""
 
     async def __aenter__(self) -> Self:
-        await agree_on_lanes(self._wire, self.config.lanes)
+        try:
+            await agree_on_lanes(self._wire, self.config.lanes)
+        except BaseException:
+            await self.close()
+            raise
         return self
 
     async def __aexit__(

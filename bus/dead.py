@@ -1,6 +1,7 @@
 """Dead letters, for the operator: list, show, replay, discard."""
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -13,6 +14,8 @@ from .delivery import fields_of
 from .failed import DeadRecord
 from .keys import Keys
 from .wire import Wire, text
+
+_DEAD_ID = re.compile(r"([0-9]{1,4})/([0-9]{1,19}-[0-9]{1,19})")
 
 
 @dataclass(frozen=True)
@@ -94,10 +97,10 @@ class DeadLetters:
         await self._wire.call("DEL", entry.record.raw_key)
 
     def _place(self, dead_id: str) -> tuple[Keys, str]:
-        lane, slash, entry_id = dead_id.partition("/")
-        if not slash or not lane.isdigit() or int(lane) >= self._config.lanes:
+        match = _DEAD_ID.fullmatch(dead_id)
+        if match is None or int(match[1]) >= self._config.lanes:
             raise Invalid(f"{dead_id!r} is no dead letter's id: expected <lane>/<entry>")
-        return Keys(int(lane)), entry_id
+        return Keys(int(match[1])), match[2]
 
 
 def replayable(raw: bytes | None, entry: DeadLetterEntry) -> dict[str, Any]:
@@ -106,7 +109,7 @@ def replayable(raw: bytes | None, entry: DeadLetterEntry) -> dict[str, Any]:
         raise Invalid(f"the bytes of dead letter {entry.id} have expired: discard it")
     try:
         envelope = json.loads(raw)
-    except ValueError:
+    except (ValueError, RecursionError):
         envelope = None
     if not isinstance(envelope, dict) or envelope.get("subject") != entry.record.query_id:
         raise Invalid(f"dead letter {entry.id} is no message of an accepted query: discard it")

@@ -79,10 +79,10 @@ class LaneWorker:
         self._draining = False
         self._drained = asyncio.Event()
 
-    async def prepare(self) -> None:
-        """Wait for the server, agree on the lanes, create the group, take its time."""
+    async def prepare(self, stop: asyncio.Event) -> None:
+        """Wait for the server or `stop`, agree on the lanes, create the group, take its time."""
         pause = Pause()
-        while True:
+        while not stop.is_set():
             try:
                 await agree_on_lanes(self._wire, self._place.config.lanes)
                 await ensure_group(self._wire, self._place.stream, self._place.stage.name)

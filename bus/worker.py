@@ -73,23 +73,29 @@ class Worker:
 
     async def run(self) -> None:
         """Work until `stop`. Misconfigured if the server is set up for another number of lanes."""
-        for lane in self._lanes:
-            await lane.prepare()
-        await self._first_beat()
-        self._log("worker.ready", stage=self._stage.name, consumer=self._consumer)
-        self.ready.set()
         try:
-            async with asyncio.TaskGroup() as group:
-                for lane in self._lanes:
-                    group.create_task(lane.run(self._stop))
+            for lane in self._lanes:
+                await lane.prepare(self._stop)
+            await self._first_beat()
+            if not self._stop.is_set():
+                await self._work()
         finally:
             await asyncio.to_thread(self._beat.stop)
             for lane in self._lanes:
                 await lane.leave()
         self._log("worker.left", stage=self._stage.name, consumer=self._consumer)
 
+    async def _work(self) -> None:
+        self._log("worker.ready", stage=self._stage.name, consumer=self._consumer)
+        self.ready.set()
+        async with asyncio.TaskGroup() as group:
+            for lane in self._lanes:
+                group.create_task(lane.run(self._stop))
+
     async def _first_beat(self) -> None:
         pause = Pause()
-        while not await asyncio.to_thread(self._beat.beat):
+        while not self._stop.is_set():
+            if await asyncio.to_thread(self._beat.beat):
+                self._beat.start()
+                return
             await pause.wait()
-        self._beat.start()

@@ -65,8 +65,8 @@ class FakeBackend:
         self._server = fakeredis.FakeServer()
 
     def pool(self, timeout_s: float) -> aioredis.ConnectionPool:
-        """A pool of fake connections, which answer at once or block as they should."""
-        client = fakeredis.FakeAsyncRedis(server=self._server, protocol=2)
+        """A pool of fake connections; as with the real one, how long to wait is the wire's to decide."""
+        client = fakeredis.FakeAsyncRedis(server=self._server, protocol=2, socket_timeout=None)
         pool: aioredis.ConnectionPool = client.connection_pool
         return pool
 
