@@ -8,9 +8,9 @@ import pytest
 from .machine import HANDBOOK, Home, running_up
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def handbook(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
-    """Five processes that answer from the handbook, for the session. Kill none of them."""
+    """Five processes that answer from the handbook, for these tests. Kill none of them."""
     home = Home(tmp_path_factory.mktemp("handbook"))
     with running_up(home, "--docs", HANDBOOK):
         yield home
