@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import redis
 import redis.asyncio as aioredis
+from hiredis import pack_command
 from redis import exceptions as errors
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -22,7 +23,7 @@ class Backend(Protocol):
     """Where the server is: makes connections to it. Tests put fakeredis behind this."""
 
     def pool(self, timeout_s: float) -> aioredis.ConnectionPool:
-        """A pool whose connections give up on a reply after `timeout_s` seconds."""
+        """A pool whose connections give up on connecting after `timeout_s` seconds, but never on a reply."""
         ...
 
     def sync_client(self, timeout_s: float) -> redis.Redis:
@@ -40,7 +41,10 @@ class UrlBackend:
         """A pool of RESP2 connections without driver retries."""
         try:
             return aioredis.ConnectionPool.from_url(
-                self._url, retry=Retry(NoBackoff(), 0), **_options(timeout_s)
+                self._url,
+                retry=Retry(NoBackoff(), 0),
+                socket_timeout=None,  # the wire's: the driver's own makes a task of each send
+                **_options(timeout_s),
             )
         except ValueError as error:
             raise Misconfigured(
@@ -48,15 +52,16 @@ class UrlBackend:
             ) from error
 
     def sync_client(self, timeout_s: float) -> redis.Redis:
-        """A client with the same options for a thread."""
-        pool = redis.ConnectionPool.from_url(self._url, **_options(timeout_s))
+        """A client with the same options for a thread, giving up on a reply after `timeout_s`."""
+        pool = redis.ConnectionPool.from_url(
+            self._url, socket_timeout=timeout_s, **_options(timeout_s)
+        )
         return redis.Redis(connection_pool=pool)
 
 
 def _options(timeout_s: float) -> dict[str, Any]:
     return {
         "protocol": 2,
-        "socket_timeout": timeout_s,
         "socket_connect_timeout": min(timeout_s, 5.0),
         "legacy_responses": True,
     }
@@ -79,15 +84,20 @@ class Wire:
 
     def __init__(self, backend: Backend, timeout_s: float) -> None:
         self._pool = backend.pool(timeout_s)
+        self._timeout_s = timeout_s
         self._connection: Any = None
         self._lock = asyncio.Lock()
+        self.connection_number = 0
+        """Counts the connections made: the same number before and after means the same connection."""
 
     async def call(self, *args: Arg) -> Any:
         """Send one command and return its raw reply; Unreachable if there was none."""
         async with self._lock:
             try:
-                await self._send(args)
-                return await self._connection.read_response()
+                async with asyncio.timeout(self._timeout_s):
+                    connection = self._connection or await self._connect()
+                    await connection.send_packed_command(pack_command(args))  # type: ignore[arg-type]
+                    return await connection.read_response()
             except (errors.ConnectionError, errors.TimeoutError, OSError) as error:
                 await self._drop()
                 raise Unreachable(f"no reply to {args[0]!s}: {error}") from error
@@ -104,17 +114,11 @@ class Wire:
         except errors.NoScriptError:
             return await self.call("EVAL", script_source(name), len(keys), *keys, *args)
 
-    async def _send(self, args: Sequence[Arg]) -> None:
-        task = asyncio.current_task()
-        cancelled = task.cancelling() if task else 0
-        if self._connection is None:
-            self._connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
-            await self._connection.connect()
-        await self._connection.send_command(*args)
-        if task and task.cancelling() > cancelled:
-            # The driver sends within `wait_for`, which before Python 3.12 forgets a cancellation
-            # that meets a finished send: a timeout or a drain would wait for ever.
-            raise asyncio.CancelledError
+    async def _connect(self) -> Any:
+        self._connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
+        await self._connection.connect()
+        self.connection_number += 1
+        return self._connection
 
     async def close(self) -> None:
         """Close the connection; a later call opens a new one."""
