@@ -1,9 +1,8 @@
 """The app: its commands, and how an error becomes a line and an exit code."""
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-import click
 import typer
 
 from contracts import (
@@ -67,17 +66,24 @@ def run(arguments: Sequence[str] | None = None) -> int:
             prog_name="groundwire",
             standalone_mode=False,
         )
-    except click.exceptions.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
-    except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
-    except click.ClickException as error:
-        error.show()
+    except typer.TyperException as error:
+        _explain(error)
         return ExitCode.USAGE
     except GroundwireError as error:
         console_err().print(f"groundwire: {error}", style="red", markup=False, highlight=False)
         return exit_code_of(error)
     return code if isinstance(code, int) else ExitCode.ANSWERED
+
+
+def _explain(error: typer.TyperException) -> None:
+    """Usage, hint and message. Typer brings its own copy of click, whose errors know how to show that."""
+    show: Callable[[], None] | None = getattr(error, "show", None)
+    if show is not None:
+        show()
+    else:
+        console_err().print(f"groundwire: {error}", markup=False)
 
 
 def exit_code_of(error: GroundwireError) -> ExitCode:

@@ -1,0 +1,166 @@
+"""What is the same for all commands: help with examples, usage errors, no system, no secrets."""
+
+import pytest
+
+from groundwire.cli.app import COMMANDS
+
+from .conftest import Commands
+
+DEAD = ("list", "show", "replay", "discard")
+NEEDS_A_SYSTEM = [
+    ["publish", "-"],
+    ["tail"],
+    ["result", "0-1"],
+    ["status"],
+    ["verify"],
+    ["dead", "list"],
+    ["dead", "show", "0/1-0"],
+    ["dead", "replay", "0/1-0"],
+    ["dead", "discard", "0/1-0"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_shows_examples(nothing_up: Commands, command: str) -> None:
+    """`--help` says what a command does and how it is typed, and exits 0."""
+    done = nothing_up(command, "--help")
+    assert done.code == 0
+    assert "Examples:" in done.out
+    assert f"groundwire {command}" in done.out.partition("Examples:")[2]
+
+
+@pytest.mark.parametrize("command", DEAD)
+def test_the_help_of_every_dead_letter_command_says_what_it_does(
+    nothing_up: Commands, command: str
+) -> None:
+    """Subcommands have help too."""
+    done = nothing_up("dead", command, "--help")
+    assert done.code == 0
+    assert f"groundwire dead {command}" in done.out
+
+
+def test_the_help_lists_every_command_and_exit_code(nothing_up: Commands) -> None:
+    """One page to start from."""
+    done = nothing_up("--help")
+    assert done.code == 0
+    for command in COMMANDS:
+        assert f"  {command} " in done.out
+    for code in ("0 answered", "1 failed", "2 usage", "3 no system", "4 out_of_scope"):
+        assert code in " ".join(done.out.split())
+    assert "5 rejected, 6 timeout" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("words", NEEDS_A_SYSTEM, ids=" ".join)
+def test_without_a_system_a_command_says_what_to_start_and_exits_3(
+    nothing_up: Commands, words: list[str]
+) -> None:
+    """Nothing is started behind anyone's back, and nothing is created."""
+    done = nothing_up(*words, stdin="How do I cancel?\n")
+    assert done.code == 3
+    assert "groundwire up" in done.err
+    assert "GROUNDWIRE_REDIS_URL" in done.err
+    assert done.out == ""
+    assert list(nothing_up.home.folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["sing"],
+        ["status", "--colour"],
+        ["ask"],
+        ["ask", "x", "--timeout", "soon"],
+        ["ask", "x", "--timeout", "-1"],
+        ["worker", "sing"],
+        ["up", "--workers", "sing=1"],
+        ["up", "--workers", "critic"],
+        ["up", "--workers", "critic=-1"],
+        ["up"],
+        ["ingest"],
+        ["ingest", "no/such/folder"],
+        ["publish", "no-such-file"],
+        ["ask", "--docs", "no/such/folder", "refund"],
+        ["ask", "--profile", "sing", "refund"],
+        ["ask", "refund"],
+    ],
+    ids=" ".join,
+)
+def test_a_command_that_makes_no_sense_exits_2(nothing_up: Commands, words: list[str]) -> None:
+    """Usage errors have one code, and name what is wrong in a line or two without a traceback."""
+    done = nothing_up(*words)
+    assert done.code == 2
+    assert "Traceback" not in done.err + done.out
+    assert done.err.strip() or done.out.strip()
+
+
+@pytest.mark.parametrize("words", [["status"], ["ask", "x"], ["doctor"], ["worker", "critic"]])
+def test_an_unknown_variable_is_an_error_with_a_near_match(
+    nothing_up: Commands, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """A typing error in a setting is never silently ignored."""
+    monkeypatch.setenv("GROUNDWIRE_REDIS_ULR", "redis://localhost")
+    done = nothing_up(*words)
+    assert done.code == 2
+    assert "GROUNDWIRE_REDIS_ULR" in done.err
+    assert "did you mean GROUNDWIRE_REDIS_URL?" in done.err
+
+
+def test_an_unknown_key_of_the_file_is_an_error_with_a_near_match(nothing_up: Commands) -> None:
+    """The same for groundwire.toml."""
+    (nothing_up.home.folder / "groundwire.toml").write_text('profil = "fast"\n')
+    done = nothing_up("status")
+    assert done.code == 2
+    assert "did you mean profile?" in done.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status"],
+        ["verify"],
+        ["ask", "refund", "--timeout", "1"],
+        ["result", "0-1", "--timeout", "1"],
+        ["publish", "-"],
+        ["dead", "list"],
+    ],
+    ids=" ".join,
+)
+def test_a_server_that_does_not_answer_is_no_system_and_its_password_is_not_printed(
+    nothing_up: Commands, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """Exit 3 and the address, with the password as ***."""
+    monkeypatch.setenv("GROUNDWIRE_REDIS_URL", "redis://user:hunter2@127.0.0.1:1/0")
+    done = nothing_up(*words, stdin="refund\n")
+    assert done.code == 3
+    assert "hunter2" not in done.out + done.err
+    assert "Traceback" not in done.err
+
+
+def test_doctor_without_a_system_says_so_and_is_no_failure(nothing_up: Commands) -> None:
+    """What is merely not there is a warning with a cure."""
+    done = nothing_up("doctor")
+    assert done.code == 0
+    assert "no system is running" in done.out
+    assert "groundwire ingest" in done.out
+
+
+def test_doctor_s_json_has_settings_and_findings(nothing_up: Commands) -> None:
+    """For scripts: every check with its level and cure, every setting redacted."""
+    done = nothing_up("doctor", "--json")
+    assert done.code == 0
+    assert done.json.keys() == {"settings", "findings"}
+    for finding in done.json["findings"]:
+        assert finding.keys() == {"check", "level", "what", "cure"}
+    assert done.json["settings"]["profile"] == "default"
+
+
+def test_doctor_fails_on_a_server_that_does_not_answer(
+    nothing_up: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 1 when something is an error; the password stays a secret in every form."""
+    monkeypatch.setenv("GROUNDWIRE_REDIS_URL", "redis://user:hunter2@127.0.0.1:1/0")
+    for words in (["doctor"], ["doctor", "--json"]):
+        done = nothing_up(*words)
+        assert done.code == 1
+        assert "hunter2" not in done.out + done.err
