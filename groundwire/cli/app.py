@@ -36,6 +36,7 @@ COMMANDS = (
     "ingest",
     "verify",
     "doctor",
+    "chaos",
 )
 
 _CODES: Sequence[tuple[type[GroundwireError], ExitCode]] = (

@@ -1,0 +1,178 @@
+"""Agents that do nothing but take a little time, and misbehave where a query's mark tells them to.
+
+What a handler does is a function of the message alone, so that every redelivery meets the same fault.
+"""
+
+import asyncio
+import hashlib
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal, assert_never, get_args
+
+from contracts import (
+    Approved,
+    ChannelPayload,
+    DraftAnswer,
+    FormattedResponse,
+    Intent,
+    Query,
+    RetrievedContext,
+    Transient,
+    Value,
+)
+
+Kind = Literal["slow", "busy", "poison", "flaky"]
+Handler = Callable[[Any], Awaitable[Value]]
+
+_PREFIX = "chaos"
+_SHORTEST_S, _LONGEST_S = 0.005, 0.1
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What one stage shall do with a query; rides in the query's `feature`."""
+
+    kind: Kind
+    stage: str
+    ms: int = 0
+
+    @property
+    def feature(self) -> str:
+        """The mark as it is written."""
+        return f"{_PREFIX}:{self.kind}:{self.stage}:{self.ms}"
+
+
+def mark_of(query: Query) -> Mark | None:
+    """The mark of a query; None for an innocent one."""
+    match (query.feature or "").split(":"):
+        case [prefix, kind, stage, ms] if prefix == _PREFIX and ms.isdigit():
+            for known in get_args(Kind):
+                if kind == known:
+                    return Mark(known, stage, int(ms))
+    return None
+
+
+def natural_s(query_id: str, stage: str) -> float:
+    """How long a stage takes over an innocent query: 5 to 100 ms, drawn from its id."""
+    drawn = hashlib.sha256(f"{query_id}/{stage}".encode()).digest()[0] / 256
+    return _SHORTEST_S + (_LONGEST_S - _SHORTEST_S) * drawn
+
+
+class Behaviour:
+    """What happens in one worker of a stage before its message is made."""
+
+    def __init__(self, stage: str) -> None:
+        self._stage = stage
+        self._refused: set[str] = set()
+
+    async def act(self, query: Query) -> None:
+        """Take time, or do what the mark says; a poison does not return."""
+        mark = mark_of(query)
+        await asyncio.sleep(natural_s(query.query_id, self._stage))
+        if mark is None or mark.stage != self._stage:
+            return
+        match mark.kind:
+            case "slow":
+                await asyncio.sleep(mark.ms / 1000)
+            case "busy":
+                _spin(mark.ms / 1000)
+            case "poison":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "flaky":
+                self._refuse_once(query.query_id)
+            case _:
+                assert_never(mark.kind)
+
+    def _refuse_once(self, query_id: str) -> None:
+        if query_id not in self._refused:
+            self._refused.add(query_id)
+            raise Transient("the first try in every process fails")
+
+
+def _spin(seconds: float) -> None:
+    """Keep the processor and the event loop."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        pass
+
+
+def _understand(query: Query) -> Intent:
+    return Intent(
+        query=query,
+        cleaned_text=query.text,
+        label="anything",
+        confidence=1.0,
+        category_scores={"anything": 1.0},
+        in_scope=True,
+    )
+
+
+def _retrieve(intent: Intent) -> RetrievedContext:
+    return RetrievedContext(intent=intent, corpus_version="none", passages=())
+
+
+def _synthesize(context: RetrievedContext) -> DraftAnswer:
+    return DraftAnswer(
+        intent=context.intent,
+        corpus_version="none",
+        text="",
+        segments=(),
+        source_passage_ids=(),
+        entity_match=True,
+    )
+
+
+def _critic(draft: DraftAnswer) -> Approved:
+    return Approved(
+        label="approved_fallback",
+        intent=draft.intent,
+        corpus_version="none",
+        segments=(),
+        caveats=(),
+        related=(),
+        checks=(),
+    )
+
+
+def _format(verdict: Approved) -> FormattedResponse:
+    query = verdict.intent.query
+    return FormattedResponse(
+        query_id=query.query_id,
+        session_id=query.session_id,
+        channel=query.channel,
+        status="approved_fallback",
+        label="anything",
+        confidence=1.0,
+        display_text="",
+        channel_json=ChannelPayload(status="approved_fallback", message=""),
+    )
+
+
+_MAKE: dict[str, Callable[[Any], Value]] = {
+    "understand": _understand,
+    "retrieve": _retrieve,
+    "synthesize": _synthesize,
+    "critic": _critic,
+    "format": _format,
+}
+
+
+def _query_of(message: Any) -> Query:
+    if isinstance(message, Query):
+        return message
+    query: Query = (message if isinstance(message, Intent) else message.intent).query
+    return query
+
+
+def handler_of(stage: str) -> Handler:
+    """The handler of a stage, with a memory of its own."""
+    behaviour, make = Behaviour(stage), _MAKE[stage]
+
+    async def handle(message: Any) -> Value:
+        await behaviour.act(_query_of(message))
+        return make(message)
+
+    return handle

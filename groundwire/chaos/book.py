@@ -1,0 +1,91 @@
+"""The client's book: what it asked, what it was told, and when. Decides nothing, knows no server."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from typing import Literal
+
+Standing = Literal["asked", "accepted", "refused"]
+
+
+@dataclass
+class Asked:
+    """One query as its client sees it; `asked` means that no answer to its submit is known yet."""
+
+    query_id: str
+    ends_as: str
+    """The outcome that it must have: `answered`, or `failed` for a poison."""
+    standing: Standing = "asked"
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(eq=False)
+class Recovery:
+    """How long it took after a fault.
+
+    `seconds`: from the end of the fault (of a kill: from the kill) until the last of the queries that
+    were open at that moment had its result; None as long as one has none. `first_s`: until the next
+    result of any query. An undisturbed query takes a third of a second, and that is part of both.
+    """
+
+    fault: str
+    began: float
+    waits_for: set[str]
+    seconds: float | None = None
+    first_s: float | None = None
+
+    def saw(self, query_id: str, at: float) -> None:
+        """Take note of a result."""
+        if self.first_s is None:
+            self.first_s = at - self.began
+        self.waits_for.discard(query_id)
+        if not self.waits_for and self.seconds is None:
+            self.seconds = at - self.began
+
+
+class Book:
+    """Every query of a run, by id."""
+
+    def __init__(self) -> None:
+        self.queries: dict[str, Asked] = {}
+        self.refusals = 0
+        """How often a submit was refused because of overload."""
+        self.results = 0
+        self.recoveries: list[Recovery] = []
+        self.last_result_at = time.monotonic()
+
+    def ask(self, query_id: str, ends_as: str = "answered") -> Asked:
+        """A query is about to be submitted."""
+        asked = self.queries[query_id] = Asked(query_id, ends_as)
+        return asked
+
+    @property
+    def accepted(self) -> int:
+        """How many were accepted, as the client knows."""
+        return sum(asked.standing == "accepted" for asked in self.queries.values())
+
+    @property
+    def waiting(self) -> set[str]:
+        """The accepted ones without a result."""
+        return {
+            query_id
+            for query_id, asked in self.queries.items()
+            if asked.standing == "accepted" and not asked.answered.is_set()
+        }
+
+    def saw_result(self, query_id: str) -> None:
+        """A result came, of whatever query."""
+        self.results += 1
+        self.last_result_at = time.monotonic()
+        if query_id in self.queries:
+            self.queries[query_id].answered.set()
+        for recovery in self.recoveries:
+            if recovery.seconds is None:
+                recovery.saw(query_id, self.last_result_at)
+
+    def fault_ended(self, fault: str) -> None:
+        """Begin to measure the recovery."""
+        recovery = Recovery(fault, time.monotonic(), self.waiting)
+        if not recovery.waits_for:
+            recovery.seconds = 0.0
+        self.recoveries.append(recovery)

@@ -1,0 +1,158 @@
+"""One run: a system is opened, loaded, struck by the plan, drained, and held to account."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bus import Verification
+from bus.delivery import fields_of
+from bus.wire import text
+from contracts import OUTCOMES, Unreachable
+
+from .arena import Arena, open_arena
+from .faults import FAULTS
+from .plan import Fault, Strike, plan
+from .report import Left, Report, account
+
+_PAGE = 1_000
+_POLL_S = 0.1
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What every seed of a campaign has in common.
+
+    `patience_s`: without any result for that long after the last fault, what is open counts as lost.
+    """
+
+    faults: Sequence[Fault] = tuple(FAULTS.values())
+    minutes: float | None = None
+    queries: int = 2_000
+    workers: int = 2
+    patience_s: float = 20.0
+    logs: Path | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run is."""
+
+    seed: int
+    fault: str
+    accepted: int
+    results: int
+    open: int
+
+
+OnProgress = Callable[[Progress], None]
+
+
+async def run_seed(campaign: Campaign, seed: int, on_progress: OnProgress) -> Report:
+    """Run one seed's plan; returns its report, whatever became of the queries."""
+    strikes = plan(seed, campaign.faults, campaign.minutes)
+    known = {fault.name: fault for fault in campaign.faults}
+    started = time.monotonic()
+    logs = campaign.logs and campaign.logs / f"seed-{seed}"
+    async with open_arena(campaign.workers, seed, logs) as arena:
+        enough = asyncio.Event()
+        underway: list[str] = []
+        following = asyncio.create_task(arena.load.follow_results())
+        showing = asyncio.create_task(_show(arena, seed, underway, on_progress))
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(arena.load.run(enough, campaign.queries))
+                await _carry_out(arena, strikes, known, underway)
+                enough.set()
+            await _drain(arena, campaign.patience_s)
+            return await _report(arena, seed, strikes, time.monotonic() - started)
+        finally:
+            for task in (following, showing):
+                task.cancel()
+            await asyncio.gather(following, showing, return_exceptions=True)
+
+
+async def _carry_out(
+    arena: Arena, strikes: Sequence[Strike], known: dict[str, Fault], underway: list[str]
+) -> None:
+    began = time.monotonic()
+
+    async def carry_out(strike: Strike) -> None:
+        await asyncio.sleep(max(0.0, strike.at_s - (time.monotonic() - began)))
+        underway.append(strike.fault)
+        try:
+            await known[strike.fault].inflict(arena, strike)
+        finally:
+            underway.remove(strike.fault)
+        arena.book.fault_ended(strike.fault)
+
+    async with asyncio.TaskGroup() as group:
+        for strike in strikes:
+            group.create_task(carry_out(strike))
+
+
+async def _drain(arena: Arena, patience_s: float) -> None:
+    """Wait until every accepted query has its result, or until none came for too long."""
+    since = time.monotonic()
+    while arena.book.waiting:
+        if time.monotonic() - max(since, arena.book.last_result_at) > patience_s:
+            return
+        await asyncio.sleep(_POLL_S)
+
+
+async def _report(arena: Arena, seed: int, strikes: tuple[Strike, ...], seconds: float) -> Report:
+    left = [entry for outcome in OUTCOMES for entry in await _read_all(arena, outcome)]
+    verification = await _verify(arena)
+    return Report(
+        seed=seed,
+        account=account(arena.book.queries, left),
+        deaths=await _deaths(arena),
+        refusals=arena.book.refusals,
+        verification=verification,
+        recoveries=tuple(arena.book.recoveries),
+        faults=strikes,
+        seconds=seconds,
+    )
+
+
+async def _verify(arena: Arena) -> Verification:
+    while True:
+        try:
+            return (await arena.direct.verify())[0]
+        except Unreachable:  # the connection is older than the server
+            await asyncio.sleep(_POLL_S)
+
+
+async def _deaths(arena: Arena) -> dict[str, str]:
+    records = [entry.record for entry in await arena.direct.dead.list(_PAGE)]
+    return {
+        one.query_id: f"({one.stage}: {one.reason}, {one.deliveries} deliveries, {one.error})"
+        for one in records
+    }
+
+
+async def _read_all(arena: Arena, outcome: str) -> list[Left]:
+    """Every entry of a result stream, read raw: the account trusts no reader of the bus."""
+    found: list[Left] = []
+    start = "-"
+    while True:
+        stream = arena.keys.of(f"results.{outcome}")
+        page = await arena.command("XRANGE", stream, start, "+", "COUNT", _PAGE)
+        for _, flat in page:
+            fields = fields_of(flat)
+            subject = json.loads(fields[b"event"])["subject"]
+            found.append(Left(subject, outcome, b"supersedes" in fields))
+        if not page:
+            return found
+        start = f"({text(page[-1][0])}"
+
+
+async def _show(arena: Arena, seed: int, underway: list[str], on_progress: OnProgress) -> None:
+    while True:
+        book = arena.book
+        accepted = book.accepted
+        fault = ", ".join(underway) or "-"
+        on_progress(Progress(seed, fault, accepted, book.results, len(book.waiting)))
+        await asyncio.sleep(_POLL_S * 2)

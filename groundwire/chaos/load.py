@@ -1,0 +1,88 @@
+"""The load: a bounded number of clients, each with one query at a time, that never take silence for an answer."""
+
+import asyncio
+import itertools
+from contextlib import suppress
+
+from bus import Bus
+from contracts import Overloaded, Query, Transient
+
+from .agents import Mark
+from .book import Asked, Book
+
+CLIENTS = 48
+_AGAIN_S = 0.1
+_GIVE_UP_S = 20.0
+_TEXT = "What is the refund policy for annual plans?"
+
+
+class Load:
+    """Submits queries and keeps the book about them."""
+
+    def __init__(self, bus: Bus, book: Book, seed: int) -> None:
+        self._bus = bus
+        self._book = book
+        self._seed = seed
+        self._numbers = itertools.count()
+
+    async def run(self, enough: asyncio.Event, at_least: int) -> None:
+        """Ask until `enough` is set and that many were accepted."""
+        async with asyncio.TaskGroup() as group:
+            for _ in range(CLIENTS):
+                group.create_task(self._ask_on(enough, at_least))
+
+    async def follow_results(self) -> None:
+        """Enter results into the book as they come, for ever."""
+        async for result in self._bus.results(after="0"):
+            self._book.saw_result(result.response.query_id)
+
+    async def ask(self, mark: Mark | None = None) -> Asked:
+        """Submit one query and return once it is accepted."""
+        query = self._query(mark)
+        ends_as = "failed" if mark is not None and mark.kind == "poison" else "answered"
+        asked = self._book.ask(query.query_id, ends_as)
+        while not await self._submit(query, asked):
+            self._book.refusals += 1
+            await asyncio.sleep(_AGAIN_S)
+        return asked
+
+    async def burst(self, count: int) -> int:
+        """Submit many at once and give up those that are refused; returns how many were."""
+        queries = [self._query(None) for _ in range(count)]
+        book = [self._book.ask(query.query_id) for query in queries]
+        with suppress(Transient):  # some are accepted, some not: asked one by one, each says which
+            await self._bus.submit_many(queries)
+        refused = 0
+        for query, asked in zip(queries, book, strict=True):
+            if not await self._submit(query, asked):
+                asked.standing = "refused"
+                refused += 1
+        self._book.refusals += refused
+        return refused
+
+    async def _submit(self, query: Query, asked: Asked) -> bool:
+        """Whether the query is accepted; an unknown answer is asked for again, under the same id."""
+        while True:
+            try:
+                await self._bus.submit(query)
+            except Overloaded:
+                return False
+            except Transient:  # no reply, or the server is full
+                await asyncio.sleep(_AGAIN_S)
+            else:
+                asked.standing = "accepted"
+                return True
+
+    def _query(self, mark: Mark | None) -> Query:
+        session = f"chaos-{self._seed}-{next(self._numbers)}"
+        feature = mark.feature if mark else None
+        return self._bus.named(Query(text=_TEXT, session_id=session, feature=feature))
+
+    async def _ask_on(self, enough: asyncio.Event, at_least: int) -> None:
+        while not enough.is_set() or self._book.accepted < at_least:
+            asked = await self.ask()
+            try:
+                async with asyncio.timeout(_GIVE_UP_S):
+                    await asked.answered.wait()
+            except TimeoutError:
+                continue  # late or lost: the account at the end will say

@@ -1,0 +1,182 @@
+"""The account of a run: from the client's book and the result streams to what was lost, repeated or wrong."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from bus import Verification
+
+from .book import Asked, Recovery
+from .plan import Strike
+
+
+@dataclass(frozen=True)
+class Left:
+    """One entry of a result stream: whose it is, how it ended, whether it replaces an earlier one."""
+
+    query_id: str
+    outcome: str
+    supersedes: bool = False
+
+
+@dataclass(frozen=True)
+class Account:
+    """What became of the queries of a run; ids, sorted."""
+
+    accepted: int
+    results: int
+    lost: tuple[str, ...]
+    """Accepted, and without a result."""
+    duplicates: tuple[str, ...]
+    """An id for every result after a query's first, those that supersede aside."""
+    unasked: tuple[str, ...]
+    """With a result though refused, or never asked."""
+    misjudged: tuple[str, ...]
+    """Answered though poison, or failed though innocent."""
+
+
+def account(queries: Mapping[str, Asked], left: Iterable[Left]) -> Account:
+    """Compare what the client was told with what lies on the result streams."""
+    first = [entry for entry in left if not entry.supersedes]
+    counts = Counter(entry.query_id for entry in first)
+    accepted = {query_id for query_id, asked in queries.items() if asked.standing == "accepted"}
+    expected = {entry.query_id: entry.outcome for entry in first if entry.query_id in queries}
+    asked_for = {query_id for query_id, asked in queries.items() if asked.standing != "refused"}
+    return Account(
+        accepted=len(accepted),
+        results=len(first),
+        lost=tuple(sorted(accepted - counts.keys())),
+        duplicates=tuple(sorted((counts - Counter(set(counts))).elements())),
+        unasked=tuple(sorted(counts.keys() - asked_for)),
+        misjudged=tuple(
+            sorted(
+                query_id
+                for query_id, outcome in expected.items()
+                if outcome != queries[query_id].ends_as
+            )
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Report:
+    """One seed's run."""
+
+    seed: int
+    account: Account
+    deaths: Mapping[str, str]
+    """Of every dead letter: the query's id and why it died."""
+    refusals: int
+    verification: Verification
+    recoveries: tuple[Recovery, ...]
+    faults: tuple[Strike, ...]
+    seconds: float
+
+    @property
+    def wrong(self) -> dict[str, str]:
+        """What is wrong with which query, for a person; empty where all is well."""
+        found = self.account
+        named = {
+            "lost": found.lost,
+            "answered twice": found.duplicates,
+            "answered though not accepted": found.unasked,
+            "failed though innocent, or answered though poison": found.misjudged,
+        }
+        return {
+            query_id: f"{what} {self.deaths.get(query_id, '')}".strip()
+            for what, ids in named.items()
+            for query_id in ids
+        }
+
+    @property
+    def verified(self) -> bool:
+        """Whether the bus's law holds, nothing is open, and its counts are the client's."""
+        bus = self.verification
+        return (
+            bus.holds
+            and not bus.open
+            and bus.accepted == self.account.accepted
+            and sum(bus.outcomes.values()) == self.account.results
+        )
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was lost, repeated, made up or misjudged, and `verify` is exact."""
+        return not self.wrong and self.verified
+
+    def as_json(self) -> dict[str, object]:
+        """The report for a program."""
+        found, bus = self.account, self.verification
+        return {
+            "seed": self.seed,
+            "accepted": found.accepted,
+            "results": found.results,
+            "lost": len(found.lost),
+            "duplicates": len(found.duplicates),
+            "unasked": len(found.unasked),
+            "misjudged": len(found.misjudged),
+            "wrong": self.wrong,
+            "refusals": self.refusals,
+            "recovery_s": recovery_s(self.recoveries),
+            "verify": self.verified,
+            "verification": bus,
+            "faults": self.faults,
+            "seconds": round(self.seconds, 1),
+        }
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Several seeds' runs together."""
+
+    reports: tuple[Report, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every run's report does."""
+        return all(report.holds for report in self.reports)
+
+    @property
+    def recoveries(self) -> tuple[Recovery, ...]:
+        """Those of all runs."""
+        return tuple(one for report in self.reports for one in report.recoveries)
+
+    def as_json(self) -> dict[str, object]:
+        """The sums, and each run's report."""
+        accounts = [report.account for report in self.reports]
+        return {
+            "accepted": sum(found.accepted for found in accounts),
+            "results": sum(found.results for found in accounts),
+            "lost": sum(len(found.lost) for found in accounts),
+            "duplicates": sum(len(found.duplicates) for found in accounts),
+            "unasked": sum(len(found.unasked) for found in accounts),
+            "misjudged": sum(len(found.misjudged) for found in accounts),
+            "recovery_s": recovery_s(self.recoveries),
+            "verify": all(report.verified for report in self.reports),
+            "runs": [report.as_json() for report in self.reports],
+        }
+
+
+def recovery_s(recoveries: Sequence[Recovery]) -> dict[str, dict[str, float | int | None]]:
+    """By fault: how often, and over all that ended the median, 95th percentile and maximum in seconds.
+
+    `first` is the median until the next result of any query; None where no recovery ended.
+    """
+    found: dict[str, dict[str, float | int | None]] = {}
+    for fault in dict.fromkeys(one.fault for one in recoveries):
+        mine = [one for one in recoveries if one.fault == fault]
+        ended = sorted(one.seconds for one in mine if one.seconds is not None)
+        first = [one.first_s for one in mine if one.first_s is not None]
+        found[fault] = {
+            "times": len(mine),
+            "median": _rounded(median(ended)) if ended else None,
+            "p95": _rounded(ended[-1 - len(ended) // 20]) if ended else None,
+            "max": _rounded(ended[-1]) if ended else None,
+            "first": _rounded(median(first)) if first else None,
+        }
+    return found
+
+
+def _rounded(seconds: float) -> float:
+    return round(seconds, 2)

@@ -1,0 +1,87 @@
+"""One worker of a chaos run: `python -m groundwire.chaos.worker STAGE`, like a real one but for its agent.
+
+Reads no settings: where the server is and what the limits are stands in a brief, a 0600 file.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bus import BusConfig, UrlBackend, Worker
+from contracts import TOPOLOGY
+from groundwire import logs
+from groundwire.lifeline import watch_lifeline
+from groundwire.supervisor import MakeCommand
+
+from .agents import handler_of
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What a worker is told; holds the server's password."""
+
+    url: str
+    config: BusConfig
+
+    def write(self, path: Path) -> None:
+        """Write it for its owner alone."""
+        text = json.dumps({"url": self.url, "config": asdict(self.config)})
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+
+    @classmethod
+    def read(cls, path: Path) -> "Brief":
+        """Read what `write` wrote."""
+        told = json.loads(path.read_text())
+        return cls(told["url"], BusConfig(**told["config"]))
+
+
+def command(stage: str, brief: Path) -> MakeCommand:
+    """The command of one such worker, for the supervisor."""
+
+    def make(consumer: str, lifeline: int) -> Sequence[str]:
+        python = (sys.executable, "-P", "-m", "groundwire.chaos.worker", stage)
+        told = ("--consumer", consumer, "--lifeline", str(lifeline), "--brief", str(brief))
+        return (*python, *told)
+
+    return make
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one worker until SIGTERM or the end of the lifeline."""
+    parser = argparse.ArgumentParser(prog="python -m groundwire.chaos.worker")
+    parser.add_argument("stage")
+    parser.add_argument("--consumer", required=True)
+    parser.add_argument("--lifeline", type=int, required=True)
+    parser.add_argument("--brief", type=Path, required=True)
+    options = parser.parse_args(arguments)
+    brief = Brief.read(options.brief)
+    asyncio.run(_run(options.stage, options.consumer, options.lifeline, brief))
+    return 0
+
+
+async def _run(stage: str, consumer: str, lifeline: int, brief: Brief) -> None:
+    logs.configure("info", as_json=True)
+    worker = Worker(
+        TOPOLOGY.stage(stage),
+        handler_of(stage),
+        backend=UrlBackend(brief.url),
+        consumer=consumer,
+        config=brief.config,
+        log=logs.bus_log(),
+    )
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, worker.stop)
+    watch_lifeline(lifeline, lambda: loop.call_soon_threadsafe(worker.stop))
+    await worker.run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
