@@ -126,21 +126,20 @@ class Bus:
             reading = Wire(self._backend, self.config.reply_timeout_s + 1.0)
             self._reading.append(reading)
             waiters = self._waiters[lane] = Waiters(lane, reading, self._wire)
-        future = await waiters.add(query_id)
         try:
             async with asyncio.timeout(timeout_s):
-                while not future.done():
-                    raw = await self._stored(key)
-                    if raw is not None:
-                        return response_of(raw)
-                    await asyncio.wait([future], timeout=_RECHECK_S)
-                return future.result()
+                await waiters.find_position()
+                async with waiters.waiting(query_id) as future:
+                    while not future.done():
+                        raw = await self._stored(key)
+                        if raw is not None:
+                            return response_of(raw)
+                        await asyncio.wait([future], timeout=_RECHECK_S)
+                    return future.result()
         except TimeoutError:
             raise ResultTimeout(
                 f"no result for {query_id} after {timeout_s:g} s; it is still open"
             ) from None
-        finally:
-            waiters.remove(query_id, future)
 
     async def _stored(self, key: str) -> bytes | None:
         """The result key; None also while the server is away, for it comes back."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter, ValidationError
@@ -118,23 +119,30 @@ class Waiters:
         self._positions: dict[str, str] | None = None
         self._task: asyncio.Task[None] | None = None
 
-    async def add(self, query_id: str) -> asyncio.Future[FormattedResponse]:
-        """A future that the next result of this query resolves."""
+    async def find_position(self) -> None:
+        """Wait until it is known where reading begins; a server that is gone is waited for."""
+        pause = Pause()
+        while self._positions is None:
+            try:
+                self._positions = await latest(self._asking, self._streams)
+            except Unreachable:
+                await pause.wait()
+
+    @asynccontextmanager
+    async def waiting(self, query_id: str) -> AsyncIterator["asyncio.Future[FormattedResponse]"]:
+        """A future that the next result of this query resolves. Its position has to be known."""
         future: asyncio.Future[FormattedResponse] = asyncio.get_running_loop().create_future()
-        if self._positions is None:
-            self._positions = await latest(self._asking, self._streams)
         self._futures.setdefault(query_id, []).append(future)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._read(), name="results")
-        return future
-
-    def remove(self, query_id: str, future: asyncio.Future[FormattedResponse]) -> None:
-        """Nobody waits for this future any more."""
-        waiting = self._futures.get(query_id, [])
-        if future in waiting:
-            waiting.remove(future)
-        if not waiting:
-            self._futures.pop(query_id, None)
+        try:
+            yield future
+        finally:
+            waiting = self._futures.get(query_id, [])
+            if future in waiting:
+                waiting.remove(future)
+            if not waiting:
+                self._futures.pop(query_id, None)
 
     async def close(self) -> None:
         """End the reader."""

@@ -31,6 +31,7 @@ from contracts import (
     OutOfScopeReason,
     Query,
     Rejected,
+    Unreachable,
     Value,
 )
 
@@ -152,8 +153,11 @@ class System:
         await self._wire.close()
 
     async def call(self, *args: Arg) -> Any:
-        """A raw command, as any Redis client would send it."""
-        return await self._wire.call(*args)
+        """A raw command, as any Redis client would send it; once more on a connection that has died."""
+        try:
+            return await self._wire.call(*args)
+        except Unreachable:
+            return await self._wire.call(*args)
 
     async def script(self, name: str, keys: Sequence[str], args: Sequence[Arg]) -> Any:
         """One of the bus's scripts."""
@@ -209,8 +213,11 @@ class System:
         return await self.bus.result(query_id, timeout_s=timeout_s)
 
     async def verification(self) -> Verification:
-        """Both sides of the conservation law."""
-        return (await self.bus.verify())[0]
+        """Both sides of the conservation law, asked again on a connection that has died."""
+        try:
+            return (await self.bus.verify())[0]
+        except Unreachable:
+            return (await self.bus.verify())[0]
 
     async def settled(self, within_s: float = 20.0) -> Verification:
         """Nothing is open any more, and the conservation law is exact.
