@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from contracts import outcome_of
+from contracts import Invalid, Query, outcome_of
 
 from .codes import OF_OUTCOME
 from .context import console, run_async, running_bus, write_json
@@ -29,7 +29,19 @@ def result(
     as_json: Annotated[bool, typer.Option("--json", help="The response as JSON.")] = False,
 ) -> int:
     """Print the result of a query, waited for if need be. Exit codes as of `ask`."""
-    return run_async(_result(query_id, timeout, trace=trace, as_json=as_json))
+    return run_async(_result(checked(query_id), timeout, trace=trace, as_json=as_json))
+
+
+def checked(query_id: str) -> str:
+    """The id if it can be one; Invalid names the rule it breaks."""
+    from pydantic import ValidationError
+
+    from contracts.envelope import fields_at_fault
+
+    try:
+        return Query(query_id=query_id, text="", session_id="cli").query_id
+    except ValidationError as error:
+        raise Invalid(f"{query_id!r} is no query id: {fields_at_fault(error)}") from error
 
 
 async def _result(query_id: str, timeout_s: float, *, trace: bool, as_json: bool) -> int:

@@ -1,9 +1,12 @@
 """`groundwire tail`: results as they leave."""
 
+import re
 from typing import Annotated
 
 import typer
 from rich.markup import escape
+
+from contracts import Invalid
 
 from .context import console, run_async, running_bus, write
 
@@ -13,6 +16,8 @@ EPILOG = """Examples:
 
   groundwire tail rejected --after 0 --limit 10 --json
 """
+_ID = r"\d+(-\d+)?"
+_AFTER = re.compile(rf"\$|{_ID}|[^=,\s]+={_ID}(,[^=,\s]+={_ID})*", re.ASCII)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,6 +36,8 @@ def tail(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> int:
     """Print results as they come, until Ctrl-C or --limit."""
+    if not _AFTER.fullmatch(after):
+        raise Invalid(f"--after {after!r}: expected $, 0, or the cursor of a result")
     run_async(_tail(outcome, after, limit, as_json=as_json))
     return 0
 

@@ -44,6 +44,14 @@ class Commands:
         patch.setenv("COLUMNS", "200")
         patch.chdir(home.folder)
 
+    def set(self, variable: str, value: str) -> None:
+        """Set a variable of the environment for the commands to come."""
+        self._patch.setenv(variable, value)
+
+    def unset(self, variable: str) -> None:
+        """Take a variable out of the environment."""
+        self._patch.delenv(variable)
+
     def __call__(self, *words: object, stdin: str = "") -> Done:
         """Run `groundwire WORDS…` to its end."""
         self._captured.readouterr()
