@@ -40,7 +40,7 @@ def stage(server: TemporaryServer, tmp_path_factory: pytest.TempPathFactory) -> 
     assert time.monotonic() - started < _seconds(services()["understand"]["stop_grace_period"])
 
 
-def _until_healthy(stage: Stage, within_s: float = 30.0) -> None:
+def _until_healthy(stage: Stage, within_s: float = 100.0) -> None:
     deadline = time.monotonic() + within_s
     for name in agents():
         while stage.run(name, stage.health(name)).returncode:

@@ -13,7 +13,7 @@ from .blocks import blocks, matches
 from .picture import mermaid
 from .walkthrough import README, Printed
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")

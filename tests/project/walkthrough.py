@@ -25,6 +25,7 @@ THIS_RUN = ("make test",)
 """What this very run is part of."""
 OWN_SERVER = "redis://localhost:6379/0"
 UP = "up; Ctrl-C stops it"
+LIMIT_S = 120.0
 _END = "--- end of a command:"
 
 
@@ -105,7 +106,7 @@ def _made_run(folder: Path) -> Iterator[Printed]:
             start_new_session=True,
         )
     try:
-        deadline = time.monotonic() + 45
+        deadline = time.monotonic() + LIMIT_S
         while UP not in errors.read_text() and process.poll() is None:
             assert time.monotonic() < deadline, errors.read_text()
             time.sleep(0.05)
@@ -114,7 +115,7 @@ def _made_run(folder: Path) -> Iterator[Printed]:
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(timeout=20)
+            process.wait(timeout=LIMIT_S)
         finally:
             process.kill()
 
@@ -133,7 +134,7 @@ def _console(block: Block, folder: Path, own_server: str) -> Iterator[Printed]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         check=False,
     )
     outputs = re.split(rf"{_END} (\d+)\n", done.stdout)
@@ -160,7 +161,7 @@ def _program(block: Block, folder: Path) -> Printed:
         env=_environment(folder),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT_S,
         check=False,
     )
     return Printed(f"python, {block}", block.shown, done.stdout, done.returncode, done.stderr)
