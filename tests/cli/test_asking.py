@@ -1,10 +1,14 @@
 """`ask`, `result` and `publish`: what a person and a script get, and the exit code of each outcome."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from e2e.machine import HANDBOOK, RUNBOOKS, add
+
+from contracts import DraftAnswer, Intent, Query
+from contracts.envelope import encode, first_envelope
 
 from .conftest import Commands
 
@@ -205,3 +209,43 @@ def test_a_failed_query_is_exit_code_1(groundwire: Commands) -> None:
     done = groundwire("result", f"0-format-{entry}", "--json")
     assert done.code == 1
     assert done.json["status"] == "failed"
+
+
+def lying_draft(query_id: str) -> bytes:
+    """A valid message for the critic whose text no document bears out."""
+    asked = Query(query_id=query_id, text=QUESTION, session_id="s")
+    intent = Intent(
+        query=asked,
+        cleaned_text=QUESTION,
+        label="refund_policy",
+        confidence=1.0,
+        category_scores={},
+        in_scope=True,
+    )
+    draft = DraftAnswer(
+        intent=intent,
+        corpus_version="unheard-of",
+        text="90 days, guaranteed.",
+        segments=(),
+        source_passage_ids=(),
+        entity_match=True,
+    )
+    now = datetime.now(UTC)
+    deadline = now + timedelta(minutes=5)
+    return encode(
+        first_envelope(draft, source="test", subject=query_id, time=now, deadline=deadline)
+    )
+
+
+def test_a_rejected_answer_is_exit_code_5_and_is_not_shown(groundwire: Commands) -> None:
+    """What the critic refuses is told as a refusal, in words that aren't the draft's."""
+    with groundwire.home.redis() as server, server.pipeline() as step:
+        step.zadd("gw:{0}:open", {"0-lying": 4_102_444_800_000})
+        step.hincrby("gw:{0}:counters", "accepted", 1)
+        step.xadd("gw:{0}:drafts", {"event": lying_draft("0-lying")})
+        step.execute()
+    done = groundwire("result", "0-lying", "--json")
+    assert (done.code, done.json["status"]) == (5, "rejected")
+    assert "guaranteed" not in done.out
+    assert groundwire("result", "0-lying").code == 5
+    assert groundwire("verify").code == 0

@@ -5,11 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Sequence
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from .machine import HANDBOOK, ROOT, Home
 
@@ -33,6 +34,31 @@ def run(command: Sequence[str | Path], folder: Path) -> str:
     return done.stdout
 
 
+def needed_by(name: str) -> set[str]:
+    """The distributions that one declares, and that those declare: no more than pip would install."""
+    found: set[str] = set()
+    todo = [(name, "")]
+    while todo:
+        requirer, extra = todo.pop()
+        for line in metadata.requires(requirer) or []:
+            needed = Requirement(line)
+            if needed.marker is None or needed.marker.evaluate({"extra": extra}):
+                todo += [
+                    (needed.name, one) for one in ("", *needed.extras) if needed.name not in found
+                ]
+                found.add(needed.name)
+    return found
+
+
+def lend(distribution: str, site: Path) -> None:
+    """Link what a distribution installed into another site-packages."""
+    installed = metadata.distribution(distribution)
+    names = {file.parts[0] for file in installed.files or [] if file.parts[0] != ".."}
+    for name in names - {"__pycache__"}:
+        if not (site / name).exists():
+            (site / name).symlink_to(Path(str(installed.locate_file(name))))
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout."""
@@ -46,7 +72,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def fresh(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A venv with the wheel in it. What it depends on is lent from here, so that no network is needed."""
+    """A venv with the wheel in it. What it declares to need is lent from here, without a network."""
     venv = tmp_path_factory.mktemp("fresh") / "venv"
     python = venv / "bin" / "python"
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
@@ -57,7 +83,8 @@ def fresh(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         install = [uv, "pip", "install", "--python", python]
     run([*install, "--no-deps", "--no-index", wheel], venv.parent)
     site = Path(run([python, "-c", SITE], venv.parent).strip())
-    (site / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    for dependency in needed_by("groundwire"):
+        lend(dependency, site)
     return venv
 
 
