@@ -86,7 +86,7 @@ class Desk:
         following = next_envelope(
             envelope, message, stage=self.stage, time=self.clock.now(), configdigest=""
         )
-        return Settlement(delivery, Emit(message), envelope.subject, encode(following))
+        return Settlement(delivery, Emit.of(message), envelope.subject, encode(following))
 
     def retry(self, delivery: Delivery, delay_ms: int = 10_000) -> Settlement:
         """A retry as the second attempt."""

@@ -52,7 +52,7 @@ async def message(stage: str) -> Value:
 
 async def test_the_fixed_keys_come_first_and_each_destination_once() -> None:
     """Items name their keys by index."""
-    emit = Emit(await message("understand"))
+    emit = Emit.of(await message("understand"))
     keys, args = settle_call([settlement(emit, "2-0"), settlement(emit, "10-0")], place(), NOW)
     names = (
         "queries open counters events dead queries:delayed queries:delayed:body replaying parked"
@@ -82,7 +82,7 @@ def test_each_fate_has_its_item(fate: Fate, kind: str, size: int, outcome: str) 
 
 async def test_a_response_is_a_result_with_its_outcome_and_time_to_live() -> None:
     """On its stream, under its key."""
-    keys, args = settle_call([settlement(Emit(await message("format")))], place("format"), NOW)
+    keys, args = settle_call([settlement(Emit.of(await message("format")))], place("format"), NOW)
     kind, _, event, stream, key, query_id, outcome, ttl, kept, body = args[FIXED:]
     assert (kind, query_id, outcome) == ("result", "0-q", "answered")
     assert keys[int(stream) - 1] == Keys(0).of("results.answered")
