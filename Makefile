@@ -16,7 +16,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 .PHONY: help run install test format lint types imports pytest bench clean
 
 help: ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s%s\n", $$1, $$2 }' Makefile
 
 run: $(SYNCED) ## Start everything, answer one question, stay up until Ctrl-C
 	@exec $(BIN)/groundwire up --docs examples/handbook --ask "$(QUESTION)"
