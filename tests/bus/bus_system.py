@@ -76,7 +76,7 @@ class FakeBackend:
         return fakeredis.FakeRedis(server=self._server, protocol=2)
 
 
-async def soon(condition: Callable[[], Awaitable[T]], within_s: float = 10.0, why: str = "so") -> T:
+async def soon(condition: Callable[[], Awaitable[T]], within_s: float = 30.0, why: str = "so") -> T:
     """The condition's first true value; fails when there is none in time."""
     deadline = time.monotonic() + within_s
     while not (value := await condition()):
@@ -85,7 +85,7 @@ async def soon(condition: Callable[[], Awaitable[T]], within_s: float = 10.0, wh
     return value
 
 
-async def holds(condition: Callable[[], bool], within_s: float = 10.0, why: str = "so") -> None:
+async def holds(condition: Callable[[], bool], within_s: float = 30.0, why: str = "so") -> None:
     """The same for a condition that asks no server."""
 
     async def asked() -> bool:
@@ -119,7 +119,7 @@ class Running:
     consumer: str
     log: Lines
 
-    async def stop(self, within_s: float = 15.0) -> float:
+    async def stop(self, within_s: float = 30.0) -> float:
         """Drain; returns how long that took, in seconds."""
         started = time.monotonic()
         self.worker.stop()
@@ -207,7 +207,7 @@ class System:
         finally:
             await asyncio.gather(*(leave(running) for running in workers.values()))
 
-    async def ask(self, question: str = "why?", timeout_s: float = 20.0) -> FormattedResponse:
+    async def ask(self, question: str = "why?", timeout_s: float = 60.0) -> FormattedResponse:
         """Submit and wait."""
         query_id = await self.bus.submit(query(question))
         return await self.bus.result(query_id, timeout_s=timeout_s)
@@ -219,7 +219,7 @@ class System:
         except Unreachable:
             return (await self.bus.verify())[0]
 
-    async def settled(self, within_s: float = 20.0) -> Verification:
+    async def settled(self, within_s: float = 60.0) -> Verification:
         """Nothing is open any more, and the conservation law is exact.
 
         No stream holds or owes an entry, and no query has two results.
@@ -295,7 +295,7 @@ class System:
 async def ready(running: Running) -> None:
     """Wait until a worker reads; its error where it ended instead."""
     waiting = asyncio.create_task(running.worker.ready.wait())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await asyncio.wait({waiting, running.task}, return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
     if running.task.done():

@@ -83,7 +83,7 @@ async def test_nothing_is_lost_or_doubled_under_attack(real: System, seed: int) 
     for number in range(12):
         ids += await real.bus.submit_many([query(f"{number} {n}") for n in range(10)])
         await attack.strike()
-    found = await real.settled(60)
+    found = await real.settled()
     assert not any(running.task.done() for running in attack.workers)
     await asyncio.gather(*(leave(running) for running in attack.workers))
     results = [r for outcome in ("answered", "failed") for r in await real.results(outcome)]

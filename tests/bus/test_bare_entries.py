@@ -96,7 +96,7 @@ async def test_a_bare_entry_that_is_no_question_is_a_dead_letter_and_a_failed_re
     """At once; the asker finds the failure under the id that XADD's reply told; the worker goes on."""
     async with system.running():
         entry_id = await system.add("queries", *fields)
-        failed = await system.bus.result(f"0-{entry_id}", timeout_s=10)
+        failed = await system.bus.result(f"0-{entry_id}", timeout_s=30)
         assert failed.status == "failed"
         assert (await system.ask()).status == "approved_fallback"
         found = await system.settled()

@@ -143,7 +143,7 @@ async def test_a_retry_past_the_deadline_is_a_dead_letter_now(system: System) ->
         system.running("understand"),
         system.running("retrieve", handlers={"retrieve": handler}, **changes),
     ):
-        assert (await system.ask(timeout_s=5)).status == "failed"
+        assert (await system.ask()).status == "failed"
         await system.settled()
     assert [record.reason for record in await system.dead()] == ["deadline"]
 

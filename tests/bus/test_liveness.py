@@ -170,7 +170,7 @@ async def test_entries_whose_read_reply_was_lost_are_taken_in_hand(real: System)
     """The server counts them as ours: two ticks later they run, at no charge."""
     running = await started(real, backlog_mark=0)  # it reads nothing by itself
     ids = await ghost(real, 5, running.consumer)
-    await holds(lambda: running.log.count("read.reconciled") == 5, 3.0)
+    await holds(lambda: running.log.count("read.reconciled") == 5)
     await finish(real, len(ids))
     await leave(running)
     events = await real.call("XRANGE", real.keys.events, "-", "+")
@@ -238,6 +238,6 @@ async def test_workers_that_vanish_again_and_again_lose_and_double_nothing(real:
             await workers[stage].vanish()
             workers[stage] = real.start(stage, **config)
             await ready(workers[stage])
-    found = await real.settled(30)
+    found = await real.settled()
     await asyncio.gather(*(leave(running) for running in workers.values()))
     assert found.outcomes["answered"] == 150

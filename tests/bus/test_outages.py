@@ -52,7 +52,7 @@ async def test_a_server_killed_under_load_loses_and_doubles_nothing(
         for _ in range(2):
             await soon(lambda: _progress(mortal))
             await restart(own_server, 0.3)
-        found = await soon(lambda: _settled(mortal), 30)
+        found = await soon(lambda: _settled(mortal), 60)
         assert not any(running.task.done() for running in workers.values())
         assert found.outcomes["answered"] == 200
         await mortal.settled()
@@ -145,7 +145,7 @@ async def test_a_frozen_server_makes_nobody_dead(
         own_server.freeze()
         await asyncio.sleep(3 * FAST.alive_ttl_s)
         own_server.thaw()
-        found = await soon(lambda: _settled(mortal), 30)
+        found = await soon(lambda: _settled(mortal), 60)
         await mortal.settled()
     assert found.outcomes["answered"] == 200
     for running in (*workers.values(), *siblings.values()):

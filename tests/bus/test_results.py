@@ -14,7 +14,7 @@ pytest_plugins = ("bus_fixtures",)
 async def take(results: AsyncIterator[Result], count: int) -> list[Result]:
     """The next so many, and the iterator closed behind them."""
     found: list[Result] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         async for result in results:
             found.append(result)
             if len(found) == count:

@@ -175,7 +175,7 @@ async def test_a_server_full_for_a_while_loses_and_doubles_nothing(real: System)
     async with real.running() as workers:
         await real.bus.submit_many([query(str(number)) for number in range(100)])
         async with out_of_memory(real):
-            await soon(lambda: _said(workers["understand"].log.count("settle.refused")), 5)
+            await soon(lambda: _said(workers["understand"].log.count("settle.refused")))
         found = await real.settled()
         assert found.outcomes["answered"] == 100
         assert all(not running.log.count("work.claimed") for running in workers.values())
