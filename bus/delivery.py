@@ -16,6 +16,8 @@ class Delivery:
     fields: dict[bytes, bytes]
     deliveries: int
     envelope: Envelope[Value] | None = None
+    """Until the fate is decided."""
+    type: str = ""
     waited_ms: int = 0
     handled_s: float = 0.0
 

@@ -1,18 +1,33 @@
 """What becomes of a delivery, decided by value: no clock, no random, no server."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from contracts import Invalid, Permanent, Value
+from contracts import FormattedResponse, Invalid, Permanent, Value
+from contracts.answer import Status
 from contracts.event import DeadReason
+from contracts.scores import scores_of
 
 from .config import BusConfig
 
 
 @dataclass(frozen=True)
 class Emit:
-    """The handler's message goes on to the next stage, or out as a result."""
+    """The handler's message goes on to the next stage, or out as a result.
 
-    message: Value
+    It keeps what settling asks of the message, not the message: a batch in hand of whole messages is what the
+    garbage collector would spend its time on.
+    """
+
+    kind: type[Value]
+    status: Status | None
+    scores: Mapping[str, float]
+
+    @classmethod
+    def of(cls, message: Value) -> "Emit":
+        """The fate of a delivery whose handler returned this."""
+        status = message.status if isinstance(message, FormattedResponse) else None
+        return cls(type(message), status, scores_of(message))
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ class Runner:
         self._jitter = jitter
         self._failed_message = failed_message or FAILED_MESSAGE
         self._decoder = Decoder(place.stage)
+        self._allowed = {FormattedResponse} if place.stage.is_last else set(place.stage.emits)
 
     async def run(self, delivery: Delivery, raw: bytes) -> Settlement:
         """Decode, decide, handle; returns the settlement, whatever happens in between."""
@@ -58,7 +59,7 @@ class Runner:
         found = self._decoder.decode(raw)
         match found:
             case Decoded(envelope):
-                delivery.envelope = envelope
+                delivery.envelope, delivery.type = envelope, envelope.type
                 return await self._handle(delivery, envelope)
             case Newer(version):
                 return Settlement(delivery, Park(version), "", raw)
@@ -99,11 +100,9 @@ class Runner:
         return Settlement(delivery, fate, envelope.subject, delivery.raw or b"")
 
     def _check(self, message: Value) -> None:
-        stage = self._place.stage
-        allowed = (FormattedResponse,) if stage.is_last else tuple(stage.emits)
-        if type(message) not in allowed:
+        if type(message) not in self._allowed:
             raise Permanent(
-                f"{stage.name} returned {type(message).__name__}, which it may not emit"
+                f"{self._place.stage.name} returned {type(message).__name__}, which it may not emit"
             )
 
     def _emit(self, delivery: Delivery, envelope: Envelope[Value], message: Value) -> Settlement:
@@ -114,7 +113,8 @@ class Runner:
             time=self._clock.now(),
             configdigest=self._place.configdigest,
         )
-        return Settlement(delivery, Emit(message), envelope.subject, encode(outgoing))
+        delivery.envelope = None
+        return Settlement(delivery, Emit.of(message), envelope.subject, encode(outgoing))
 
     def not_a_message(self) -> DeadLetter:
         """The fate of an entry without an envelope where none can be made."""

@@ -1,13 +1,14 @@
 """Settling: fates become one script call. Everything that leaves a stage leaves here, in one step with its ack."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import assert_never
 
-from contracts import Event, FormattedResponse, Stage, Value, ids, outcome_of, result_stream
+from contracts import Event, Stage, ids, outcome_of
+from contracts.answer import Status
 from contracts.event import DeadReason, Outcome
-from contracts.scores import scores_of
+from contracts.topology import RESULTS
 
 from .config import BusConfig
 from .delivery import Settlement, order_of
@@ -37,14 +38,12 @@ class Place:
 class _Call:
     """The script's keys and arguments while they are put together."""
 
-    keys: list[str]
+    index: dict[str, int]
     args: list[Arg] = field(default_factory=list)
 
     def key(self, name: str) -> int:
         """The 1-based index of a key, added at its first use."""
-        if name not in self.keys:
-            self.keys.append(name)
-        return self.keys.index(name) + 1
+        return self.index.setdefault(name, len(self.index) + 1)
 
 
 def settle_call(
@@ -52,46 +51,38 @@ def settle_call(
 ) -> tuple[list[str], list[Arg]]:
     """The keys and arguments of settle.lua for a batch."""
     keys, stream = place.keys, place.stage.consumes
-    call = _Call(
-        [
-            keys.of(stream),
-            keys.open,
-            keys.counters,
-            keys.events,
-            keys.dead,
-            keys.delayed(stream),
-            keys.delayed_body(stream),
-            keys.replaying,
-            keys.parked,
-        ]
-    )
+    fixed = [
+        *(keys.of(stream), keys.open, keys.counters, keys.events, keys.dead),
+        *(keys.delayed(stream), keys.delayed_body(stream), keys.replaying, keys.parked),
+    ]
+    call = _Call({name: number for number, name in enumerate(fixed, start=1)})
     in_order = sorted((item.delivery.id for item in settlements), key=order_of)
     call.args += [place.stage.name, place.consumer, in_order[0], in_order[-1]]
     call.args += [place.config.events_kept, len(settlements)]
     stamp = now.isoformat()
     for item in settlements:
         _add_item(call, item, place, now, stamp)
-    return call.keys, call.args
+    return list(call.index), call.args
 
 
 def _add_item(call: _Call, item: Settlement, place: Place, now: datetime, stamp: str) -> None:
     delivery, fate = item.delivery, item.fate
     match fate:
-        case Emit(message) if isinstance(message, FormattedResponse):
-            event = _event(item, place, stamp, message, "answered")
-            call.args += ["result", delivery.id, event, *_result(call, item, place, message)]
-        case Emit(message):
-            event = _event(item, place, stamp, message, "emitted")
-            destination = call.key(place.keys.of(place.stage.emits[type(message)]))
+        case Emit(_, status, scores) if status is not None:
+            event = _event(item, place, stamp, "answered", scores)
+            call.args += ["result", delivery.id, event, *_result(call, item, place, status)]
+        case Emit(kind, _, scores):
+            event = _event(item, place, stamp, "emitted", scores)
+            destination = call.key(place.keys.of(place.stage.emits[kind]))
             call.args += ["emit", delivery.id, event, destination, item.body]
         case Retry(delay_ms, attempt, error):
-            event = _event(item, place, stamp, None, "retried", error=error)
+            event = _event(item, place, stamp, "retried", error=error)
             call.args += ["retry", delivery.id, event, delay_ms, attempt, item.body]
         case DeadLetter(reason, error):
-            event = _event(item, place, stamp, None, "dead", reason=reason, error=error)
+            event = _event(item, place, stamp, "dead", reason=reason, error=error)
             call.args += ["dead", delivery.id, event, *_dead(call, item, fate, place, now)]
         case Park(version):
-            event = _event(item, place, stamp, None, "parked")
+            event = _event(item, place, stamp, "parked")
             name = f"{place.stage.consumes}:v{version}"
             destination = call.key(place.keys.of(name))
             call.args += ["park", delivery.id, event]
@@ -100,12 +91,12 @@ def _add_item(call: _Call, item: Settlement, place: Place, now: datetime, stamp:
             assert_never(fate)
 
 
-def _result(call: _Call, item: Settlement, place: Place, response: FormattedResponse) -> list[Arg]:
+def _result(call: _Call, item: Settlement, place: Place, status: Status) -> list[Arg]:
     return [
-        call.key(place.keys.of(result_stream(response))),
+        call.key(place.keys.of(RESULTS[status])),
         call.key(place.keys.result(item.subject)),
         item.subject,
-        outcome_of(response.status),
+        outcome_of(status),
         _ms(place.config.result_ttl_s),
         place.config.results_kept,
         item.body,
@@ -146,19 +137,18 @@ def _event(
     item: Settlement,
     place: Place,
     stamp: str,
-    message: Value | None,
     outcome: Outcome,
+    scores: Mapping[str, float] | None = None,
     *,
     reason: DeadReason | None = None,
     error: str | None = None,
 ) -> bytes:
     delivery = item.delivery
     raw = delivery.raw or b""
-    envelope = delivery.envelope
     event = Event(
         query_id=item.subject,
         stage=place.stage.name,
-        type=envelope.type if envelope else "",
+        type=delivery.type,
         outcome=outcome,
         attempt=delivery.attempt,
         reason=reason,
@@ -171,7 +161,7 @@ def _event(
         input_digest=ids.digest(raw),
         output_digest=ids.digest(item.body),
         config_digest=place.configdigest,
-        scores=scores_of(message),
+        scores=dict(scores or {}),
     )
     return event.__pydantic_serializer__.to_json(event)
 
