@@ -3,8 +3,8 @@
 It does, for each message: read (COUNT 100), parse and dump the same envelope by the same classes, call the
 same handler; and in one Lua script a batch: fence (pending, mine), output, event, ack, delete; for a result also
 the open set, result key and result stream. Its publisher writes stream and open set, a hundred queries a trip.
-It does not: check types, retry, dead-letter, park, look at deadlines, count, digest, beat, claim, tick, hold
-back, reconnect, drain, know idempotency keys. It reads the next batch when the last one is settled.
+It does not: check types, time out, retry, dead-letter, park, look at deadlines, count, digest, beat, claim, tick,
+hold back, reconnect, drain, know idempotency keys. It reads the next batch when the last one is settled.
 """
 
 from collections.abc import Callable, Sequence

@@ -113,8 +113,9 @@ class Runner:
             time=self._clock.now(),
             configdigest=self._place.configdigest,
         )
+        settlement = Settlement(delivery, Emit.of(message), envelope.subject, encode(outgoing))
         delivery.envelope = None
-        return Settlement(delivery, Emit.of(message), envelope.subject, encode(outgoing))
+        return settlement
 
     def not_a_message(self) -> DeadLetter:
         """The fate of an entry without an envelope where none can be made."""
