@@ -26,7 +26,7 @@ HANDBOOK = ROOT / "examples" / "handbook"
 RUNBOOKS = ROOT / "examples" / "runbooks"
 SCRIPT = Path(sys.executable).with_name("groundwire")
 STAGES = tuple(stage.name for stage in TOPOLOGY.stages)
-START_S = 60.0
+START_S = 120.0
 """For five processes on a busy machine; a start takes about four seconds on an idle one."""
 
 

@@ -11,7 +11,7 @@ from contracts import FormattedResponse, Invalid, Query
 
 from .machine import HANDBOOK, RUNBOOKS, Home, add, asked, call, query, running_up
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 STRANGE = {
     "emoji": "Can I get a refund? 🙏🏽🧾👩‍👩‍👧",

@@ -10,7 +10,7 @@ import pytest
 from .machine import STAGES, START_S, add, is_settled, query, results_so_far, soon
 from .parts import server_and_corpus, stage_status, workers
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 
 async def test_workers_that_start_after_the_questions_skip_none(tmp_path: Path) -> None:

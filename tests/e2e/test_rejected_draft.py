@@ -14,7 +14,7 @@ from contracts import FormattedResponse
 from .machine import START_S, Home, add, call, query, soon
 from .parts import server_and_corpus, stage_status, workers
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 MARK = "guaranteed-7f3a"
 LIE = f"90 days, {MARK}."

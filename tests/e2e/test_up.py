@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fcntl import ioctl
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from .machine import (
     HANDBOOK,
     SCRIPT,
     STAGES,
+    START_S,
     Home,
     await_up,
     descendants,
@@ -30,7 +32,7 @@ from .machine import (
     soon,
 )
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 GONE_S = 5.0
 """The promise: however the supervisor ends, nothing is left after so many seconds."""
@@ -117,7 +119,7 @@ async def test_ctrl_c_on_a_terminal_drains_the_workers_and_stops_the_server_last
             said += read_all(terminal)
             return home.owner() == process.pid and "Ctrl-C" in said
 
-        eventually(is_up, "up on a terminal", 60.0)
+        eventually(is_up, "up on a terminal", START_S)
         family = descendants(process.pid)
         async with home.connect() as bus:
             await bus.submit_many([query("How do I cancel my plan?") for _ in range(100)])
@@ -147,7 +149,7 @@ async def test_of_two_ups_at_once_one_owns_the_system_and_the_other_shares_it(ho
     """One lock, one server: the second waits until it is ready, says whose it is, and exits 0."""
     processes = [home.start("up", "--docs", HANDBOOK, log=f"up-{n}.log") for n in range(2)]
     try:
-        eventually(lambda: any(p.poll() is not None for p in processes), "one shares", 60.0)
+        eventually(lambda: any(p.poll() is not None for p in processes), "one shares", START_S)
         [sharer] = [n for n, process in enumerate(processes) if process.poll() is not None]
         owner = processes[1 - sharer]
         assert processes[sharer].returncode == 0
@@ -169,6 +171,31 @@ async def soon_up(home: Home) -> None:
     """A client finds the system and its five stages."""
     async with home.connect() as bus:
         assert (await bus.status()).idle_stages == ()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_nothing_is_left_of_a_private_system_whose_ask_is_ended(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    """Interrupted or killed while its system starts: no process, no temporary folder."""
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    home = Home(tmp_path, (("TMPDIR", str(temporary)),))
+    process = home.start("ask", "--docs", HANDBOOK, "Can I get a refund?")
+    try:
+        eventually(
+            lambda: len(descendants(process.pid)) >= FAMILY or process.poll() is not None,
+            "the private system",
+            START_S,
+        )
+        family = descendants(process.pid)
+        process.send_signal(number)
+        assert process.wait(20.0) == code, home.said()
+    finally:
+        end(process)
+    assert_gone(family)
+    eventually(lambda: not list(temporary.iterdir()), "the folder is removed", GONE_S)
+    assert "Traceback" not in home.said()
 
 
 def test_a_stranger_s_lock_and_state_of_a_dead_owner_are_no_system(home: Home) -> None:

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 
 from .machine import HANDBOOK, ROOT, Home
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 WHERE = """
 import json, agents, bus, contracts, groundwire
