@@ -22,7 +22,7 @@ from .reader import Reader
 from .runner import Handler, Runner
 from .settle import Place
 from .settler import Settler
-from .wire import Backend, Wire
+from .wire import Arg, Backend, Wire
 
 NOBODY = "released"
 """The consumer that given-back work belongs to: it never lives."""
@@ -127,9 +127,11 @@ class LaneWorker:
         if not deliveries:
             return
         names = [self._place.stage.name, self._place.consumer, NOBODY]
-        ids = [delivery.id for delivery in deliveries]
+        args: list[Arg] = [*names]
+        for delivery in deliveries:
+            args += [delivery.id, delivery.deliveries]
         try:
-            released = await self._wire.script("release", [self._place.stream], [*names, *ids])
+            released = await self._wire.script("release", [self._place.stream], args)
             self._log("work.released", stage=self._place.stage.name, entries=released)
         except (Unreachable, errors.ResponseError) as error:
             # Our liveness key ends with us: siblings take the work, at the price of one delivery.
@@ -166,14 +168,28 @@ class LaneWorker:
             # A suspect: whatever is settled by now can't be charged for its crash.
             async with self._gate.alone():
                 await self._settler.wait_until_idle()
-                await self._settle(delivery)
-                await self._settler.wait_until_idle()
+                if await self._charge(delivery):
+                    await self._settle(delivery)
+                    await self._settler.wait_until_idle()
+                else:
+                    self._hand.drop(delivery)
             return
         await self._gate.enter()
         try:
             await self._settle(delivery)
         finally:
             self._gate.leave()
+
+    async def _charge(self, delivery: Delivery) -> bool:
+        """Count a claimed delivery as it starts; False if another worker has it by now."""
+        place = self._place
+        args: list[Arg] = [place.stage.name, place.consumer, delivery.id, delivery.deliveries]
+        pause = Pause()
+        while True:
+            try:
+                return bool(await self._wire.script("charge", [place.stream], args))
+            except (Unreachable, errors.ResponseError):
+                await pause.wait()
 
     async def _settle(self, delivery: Delivery) -> None:
         raw = delivery.raw

@@ -1,5 +1,7 @@
 -- Takes over work that nobody holds any more: of consumers that are dead, and what lay longer than the lease.
 -- Liveness is checked here, in the same step. A dead consumer without work is removed from the group.
+-- A claim charges nothing: which of a dead worker's deliveries had started, and so may have killed it, is unknown.
+-- Each counts as the next delivery, and is charged (charge.lua) when it starts; one given back unstarted is at 0.
 -- KEYS  1 stream  2… the liveness key of each suspect
 -- ARGV  1 group  2 consumer  3 limit  4 lease ms  5 suspect idle ms before it is removed  6… the suspects' names
 -- Returns the claimed deliveries: id, deliveries, fields, …
@@ -9,12 +11,13 @@ local claimed = {}
 
 local function claim(entries, min_idle)
   for _, entry in ipairs(entries) do
-    local taken = redis.call('XCLAIM', stream, group, me, min_idle, entry[1])
+    local count = entry[4]
+    local taken = redis.call('XCLAIM', stream, group, me, min_idle, entry[1], 'RETRYCOUNT', math.max(count, 1))
     local body = taken[1]
     if type(body) == 'table' and body[2] then
       left = left - 1
       claimed[#claimed + 1] = entry[1]
-      claimed[#claimed + 1] = entry[4] + 1
+      claimed[#claimed + 1] = count + 1
       claimed[#claimed + 1] = body[2]
     end
   end

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from bus_system import NOOP, Running, System, holds, leave, query, ready
+from bus_system import NOOP, Running, System, leave, query, ready
 
 from contracts import Query, Value
 
@@ -71,19 +71,50 @@ async def test_a_claim_alone_costs_no_attempt(real: System) -> None:
     assert counts == [1, 2], ids
 
 
-async def test_what_a_worker_gives_back_unstarted_costs_no_attempt_though_claimed(
-    real: System,
+async def claim(system: System, me: str, dead: str) -> list[int]:
+    """The scripts' view of a claim: which delivery each of the dead consumer's entries counts as."""
+    keys = [system.keys.of("queries"), system.keys.alive("understand", dead)]
+    claimed = await system.script("claim", keys, ["understand", me, 10, 0, 10_000, dead])
+    return [int(count) for count in claimed[1::3]]
+
+
+async def give_back(system: System, me: str, delivery: int) -> None:
+    """Release the only entry, unstarted."""
+    [entry_id] = await system.deliveries("understand")
+    args: list[str | bytes | int] = ["understand", me, "released", entry_id, delivery]
+    assert await system.script("release", [system.keys.of("queries")], args) == 1
+
+
+@pytest.mark.parametrize(("started", "next_one"), [(False, 1), (True, 2)])
+async def test_what_is_given_back_unstarted_counts_as_it_did_before(
+    real: System, started: bool, next_one: int
 ) -> None:
-    """A claim and an orderly end leave the count as it was."""
-    await real.bus.submit_many([query(POISON), query("innocent")])
-    await crash_again_and_again(real, 1)
-    handler = Crashing()
-    running = await _started(real, handler, concurrency=1)
-    async with asyncio.timeout(10):
-        await handler.crashed.wait()
-    await holds(lambda: running.log.count("work.claimed") > 0)
-    running.worker.stop()
-    await holds(lambda: running.log.count("work.released") > 0)
-    counts = dict((await real.deliveries("understand")).values())
-    assert counts == {running.consumer: 2, "released": 1}
-    await running.vanish()
+    """However often it is claimed and given back; only a start is charged."""
+    stream = real.keys.of("queries")
+    await real.call("XGROUP", "CREATE", stream, "understand", "0", "MKSTREAM")
+    await real.bus.submit(query())
+    await real.call("XREADGROUP", "GROUP", "understand", "a", "STREAMS", stream, ">")
+    if not started:
+        await give_back(real, "a", 1)
+    owner = "a" if started else "released"
+    for _ in range(3):
+        assert await claim(real, "b", owner) == [next_one]
+        await give_back(real, "b", next_one)
+        owner = "released"
+    assert await claim(real, "b", owner) == [next_one]
+
+
+async def test_a_start_is_charged_to_its_owner_alone(real: System) -> None:
+    """Whoever lost the delivery meanwhile does not start it."""
+    stream = real.keys.of("queries")
+    await real.call("XGROUP", "CREATE", stream, "understand", "0", "MKSTREAM")
+    await real.bus.submit(query())
+    await real.call("XREADGROUP", "GROUP", "understand", "a", "STREAMS", stream, ">")
+    await claim(real, "b", "a")
+    [entry_id] = await real.deliveries("understand")
+    assert await real.script("charge", [stream], ["understand", "a", entry_id, 2]) == 0
+    assert await real.deliveries("understand") == {entry_id: ("b", 1)}
+    assert await real.script("charge", [stream], ["understand", "b", entry_id, 2]) == 1
+    assert await real.deliveries("understand") == {entry_id: ("b", 2)}
+    await real.call("XGROUP", "DESTROY", stream, "understand")
+    assert await real.script("charge", [stream], ["understand", "b", entry_id, 3]) == 0
