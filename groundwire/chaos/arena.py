@@ -7,7 +7,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,7 @@ CONFIG = BusConfig(
     events_kept=10_000,
 )
 """Production's limits with shorter times; nothing of the account is trimmed."""
+_CONNECTIONS = 6
 _READY_S = 60.0
 _POLL_S = 0.05
 
@@ -89,20 +90,23 @@ async def open_arena(workers: int, seed: int, logs: Path | None = None) -> Async
                 for stage in TOPOLOGY.stages
             ]
             wire = Wire(UrlBackend(server.url), CONFIG.reply_timeout_s)
-            async with (
-                Bus(UrlBackend(proxy.url), CONFIG) as bus,
-                Bus(UrlBackend(server.url), CONFIG) as direct,
-            ):
+            async with AsyncExitStack() as stack:
+
+                async def client(url: str) -> Bus:
+                    return await stack.enter_async_context(Bus(UrlBackend(url), CONFIG))
+
+                direct, reporting = await client(server.url), await client(proxy.url)
+                buses = [await client(proxy.url) for _ in range(_CONNECTIONS)]
 
                 async def on_death(stage: str, consumer: str, code: int) -> None:
-                    await bus.pronounce_dead(stage, consumer)
+                    await reporting.pronounce_dead(stage, consumer)
 
                 book = Book()
                 async with Supervisor(
                     specs, logs=logs or server.home / "logs", on_death=on_death
                 ) as supervisor:
                     await supervisor.start()
-                    load = Load(bus, book, seed)
+                    load = Load(buses, book, seed)
                     try:
                         await _until_ready(direct, workers)
                         yield Arena(server, proxy, supervisor, load, book, wire, direct)

@@ -25,7 +25,8 @@ class Recovery:
 
     `seconds`: from the end of the fault (of a kill: from the kill) until the last of the queries that
     were open at that moment had its result; None as long as one has none. `first_s`: until the next
-    result of any query. An undisturbed query takes a third of a second, and that is part of both.
+    result of any query. An undisturbed query takes a third of a second, and that is part of `seconds`.
+    Not `alone`: another fault began before this one was recovered from, so the numbers are not its own.
     """
 
     fault: str
@@ -33,6 +34,7 @@ class Recovery:
     waits_for: set[str]
     seconds: float | None = None
     first_s: float | None = None
+    alone: bool = True
 
     def saw(self, query_id: str, at: float) -> None:
         """Take note of a result."""
@@ -83,9 +85,14 @@ class Book:
             if recovery.seconds is None:
                 recovery.saw(query_id, self.last_result_at)
 
-    def fault_ended(self, fault: str) -> None:
+    def fault_ended(self, fault: str, *, alone: bool) -> None:
         """Begin to measure the recovery."""
-        recovery = Recovery(fault, time.monotonic(), self.waiting)
+        recovery = Recovery(fault, time.monotonic(), self.waiting, alone=alone)
         if not recovery.waits_for:
             recovery.seconds = 0.0
         self.recoveries.append(recovery)
+
+    @property
+    def recovering(self) -> bool:
+        """Whether a fault is not yet recovered from."""
+        return any(recovery.seconds is None for recovery in self.recoveries)

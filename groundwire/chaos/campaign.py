@@ -4,7 +4,10 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import inf
 from pathlib import Path
 
 from bus import Verification
@@ -53,7 +56,6 @@ OnProgress = Callable[[Progress], None]
 async def run_seed(campaign: Campaign, seed: int, on_progress: OnProgress) -> Report:
     """Run one seed's plan; returns its report, whatever became of the queries."""
     strikes = plan(seed, campaign.faults, campaign.minutes)
-    known = {fault.name: fault for fault in campaign.faults}
     started = time.monotonic()
     logs = campaign.logs and campaign.logs / f"seed-{seed}"
     async with open_arena(campaign.workers, seed, logs) as arena:
@@ -64,10 +66,10 @@ async def run_seed(campaign: Campaign, seed: int, on_progress: OnProgress) -> Re
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(arena.load.run(enough, campaign.queries))
-                await _carry_out(arena, strikes, known, underway)
+                inflicted = await _carry_out(arena, campaign, strikes, underway)
                 enough.set()
             await _drain(arena, campaign.patience_s)
-            return await _report(arena, seed, strikes, time.monotonic() - started)
+            return await _report(arena, seed, inflicted, time.monotonic() - started)
         finally:
             for task in (following, showing):
                 task.cancel()
@@ -75,22 +77,46 @@ async def run_seed(campaign: Campaign, seed: int, on_progress: OnProgress) -> Re
 
 
 async def _carry_out(
-    arena: Arena, strikes: Sequence[Strike], known: dict[str, Fault], underway: list[str]
-) -> None:
+    arena: Arena, campaign: Campaign, strikes: Sequence[Strike], underway: list[str]
+) -> tuple[Strike, ...]:
+    """Inflict the planned faults, as far as the minutes go; returns those inflicted."""
+    known = {fault.name: fault for fault in campaign.faults}
+    limit_s = inf if campaign.minutes is None else campaign.minutes * 60
+    alone = [
+        not strike.overlaps and not following.overlaps
+        for strike, following in pairwise((*strikes, replace(strikes[0], overlaps=False)))
+    ]
     began = time.monotonic()
+    done: list[Strike] = []
 
-    async def carry_out(strike: Strike) -> None:
-        await asyncio.sleep(max(0.0, strike.at_s - (time.monotonic() - began)))
+    async def inflict(strike: Strike) -> None:
         underway.append(strike.fault)
         try:
             await known[strike.fault].inflict(arena, strike)
         finally:
             underway.remove(strike.fault)
-        arena.book.fault_ended(strike.fault)
+        arena.book.fault_ended(strike.fault, alone=alone[strike.number])
 
     async with asyncio.TaskGroup() as group:
+        slipped_s = 0.0
         for strike in strikes:
-            group.create_task(carry_out(strike))
+            await asyncio.sleep(strike.at_s + slipped_s - (time.monotonic() - began))
+            if not strike.overlaps:
+                await _recovered(arena, underway, campaign.patience_s)
+            slipped_s = time.monotonic() - began - strike.at_s
+            if time.monotonic() - began > limit_s:
+                break
+            group.create_task(inflict(strike))
+            done.append(strike)
+    return tuple(done)
+
+
+async def _recovered(arena: Arena, underway: list[str], patience_s: float) -> None:
+    """Return when all faults are over and recovered from, or when that takes too long."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(patience_s):
+            while underway or arena.book.recovering:  # noqa: ASYNC110 - as results come
+                await asyncio.sleep(_POLL_S)
 
 
 async def _drain(arena: Arena, patience_s: float) -> None:

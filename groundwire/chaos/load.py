@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from contextlib import suppress
+from collections.abc import Sequence
 
 from bus import Bus
 from contracts import Overloaded, Query, Transient
@@ -19,8 +19,9 @@ _TEXT = "What is the refund policy for annual plans?"
 class Load:
     """Submits queries and keeps the book about them."""
 
-    def __init__(self, bus: Bus, book: Book, seed: int) -> None:
-        self._bus = bus
+    def __init__(self, buses: Sequence[Bus], book: Book, seed: int) -> None:
+        self._buses = itertools.cycle(buses)
+        """A client's submits wait for each other: so several, of which one can be stuck."""
         self._book = book
         self._seed = seed
         self._numbers = itertools.count()
@@ -33,7 +34,7 @@ class Load:
 
     async def follow_results(self) -> None:
         """Enter results into the book as they come, for ever."""
-        async for result in self._bus.results(after="0"):
+        async for result in next(self._buses).results(after="0"):
             self._book.saw_result(result.response.query_id)
 
     async def ask(self, mark: Mark | None = None) -> Asked:
@@ -50,9 +51,14 @@ class Load:
         """Submit many at once and give up those that are refused; returns how many were."""
         queries = [self._query(None) for _ in range(count)]
         book = [self._book.ask(query.query_id) for query in queries]
-        with suppress(Transient):  # some are accepted, some not: asked one by one, each says which
-            await self._bus.submit_many(queries)
         refused = 0
+        try:
+            await next(self._buses).submit_many(queries)
+        except Overloaded:
+            self._book.refusals += 1
+        except Transient:  # no reply, or the server is full
+            await asyncio.sleep(_AGAIN_S)
+        # Some are accepted, some are not: asked for again one by one, each says which.
         for query, asked in zip(queries, book, strict=True):
             if not await self._submit(query, asked):
                 asked.standing = "refused"
@@ -64,7 +70,7 @@ class Load:
         """Whether the query is accepted; an unknown answer is asked for again, under the same id."""
         while True:
             try:
-                await self._bus.submit(query)
+                await next(self._buses).submit(query)
             except Overloaded:
                 return False
             except Transient:  # no reply, or the server is full
@@ -76,7 +82,7 @@ class Load:
     def _query(self, mark: Mark | None) -> Query:
         session = f"chaos-{self._seed}-{next(self._numbers)}"
         feature = mark.feature if mark else None
-        return self._bus.named(Query(text=_TEXT, session_id=session, feature=feature))
+        return next(self._buses).named(Query(text=_TEXT, session_id=session, feature=feature))
 
     async def _ask_on(self, enough: asyncio.Event, at_least: int) -> None:
         while not enough.is_set() or self._book.accepted < at_least:

@@ -10,15 +10,19 @@ from contracts import TOPOLOGY
 if TYPE_CHECKING:
     from .arena import Arena
 
-OVERLAPPING = 0.25
-"""The share of faults that begin in the middle of another one."""
+OVERLAPPING = 0.2
+"""The share of faults that begin in the middle of the one before."""
 _FIRST_S = 1.0
-_PAUSE_S = (0.8, 1.6)
+_PAUSE_S = (0.4, 1.2)
 
 
 @dataclass(frozen=True)
 class Strike:
-    """One fault of a plan. `pick` is a large number: a victim is the one at `pick` modulo how many there are."""
+    """One fault of a plan.
+
+    It begins at `at_s`, or later: when all before it are over and recovered from, unless it `overlaps`
+    the one before. `pick` is a large number: a victim is the one at `pick` modulo how many there are.
+    """
 
     number: int
     fault: str
@@ -26,6 +30,7 @@ class Strike:
     lasts_s: float
     stage: str
     pick: int
+    overlaps: bool
 
 
 Inflict = Callable[["Arena", Strike], Awaitable[None]]
@@ -50,14 +55,14 @@ def plan(seed: int, faults: Sequence[Fault], minutes: float | None = None) -> tu
     drawn = random.Random(f"groundwire chaos {seed}")  # noqa: S311 - meant to be repeatable
     stages = [stage.name for stage in TOPOLOGY.stages]
     strikes: list[Strike] = []
-    at_s = _FIRST_S
+    at_s, overlaps = _FIRST_S, False
     while faults:
         for fault in drawn.sample(faults, len(faults)):
             if minutes is not None and at_s >= minutes * 60:
                 return tuple(strikes)
             lasts_s = round(drawn.uniform(fault.shortest_s, fault.longest_s), 3)
             stage, pick = drawn.choice(stages), drawn.randrange(1 << 32)
-            strikes.append(Strike(len(strikes), fault.name, at_s, lasts_s, stage, pick))
+            strikes.append(Strike(len(strikes), fault.name, at_s, lasts_s, stage, pick, overlaps))
             overlaps = drawn.random() < OVERLAPPING
             pause_s = drawn.uniform(*_PAUSE_S)
             at_s = round(at_s + (lasts_s / 2 if overlaps else lasts_s + pause_s), 3)

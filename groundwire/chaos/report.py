@@ -159,17 +159,19 @@ class Totals:
 
 
 def recovery_s(recoveries: Sequence[Recovery]) -> dict[str, dict[str, float | int | None]]:
-    """By fault: how often, and over all that ended the median, 95th percentile and maximum in seconds.
+    """By fault: how often, and over those alone the median, 95th percentile and maximum in seconds.
 
-    `first` is the median until the next result of any query; None where no recovery ended.
+    `first` is the median until the next result of any query; None where nothing was measured.
     """
     found: dict[str, dict[str, float | int | None]] = {}
     for fault in dict.fromkeys(one.fault for one in recoveries):
-        mine = [one for one in recoveries if one.fault == fault]
+        times = sum(one.fault == fault for one in recoveries)
+        mine = [one for one in recoveries if one.fault == fault and one.alone]
         ended = sorted(one.seconds for one in mine if one.seconds is not None)
         first = [one.first_s for one in mine if one.first_s is not None]
         found[fault] = {
-            "times": len(mine),
+            "times": times,
+            "alone": len(mine),
             "median": _rounded(median(ended)) if ended else None,
             "p95": _rounded(ended[-1 - len(ended) // 20]) if ended else None,
             "max": _rounded(ended[-1]) if ended else None,

@@ -150,7 +150,7 @@ def _show_recoveries(totals: "Totals") -> None:
 
     table = Table(box=None, pad_edge=False, title="recovery, seconds", title_justify="left")
     table.add_column("fault")
-    for column in ("times", "median", "p95", "max", "first result"):
+    for column in ("times", "alone", "median", "p95", "max", "first result"):
         table.add_column(column, justify="right")
     for fault, numbers in recovery_s(totals.recoveries).items():
         table.add_row(fault, *("-" if value is None else str(value) for value in numbers.values()))

@@ -1,0 +1,148 @@
+"""Whole runs: a system under every fault keeps its promise, and one that is robbed is found out."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from contracts import Query, Transient
+from groundwire.chaos.agents import Mark, handler_of, mark_of, natural_s
+from groundwire.chaos.arena import Arena, signal_to
+from groundwire.chaos.campaign import Campaign, Progress, run_seed
+from groundwire.chaos.faults import FAULTS, faults_named
+from groundwire.chaos.plan import Fault, Strike
+from groundwire.cli.app import run
+
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+async def test_nothing_is_lost_or_repeated_under_all_faults() -> None:
+    """The promise of the bus, under everything this package knows."""
+    seen: list[Progress] = []
+    report = await run_seed(Campaign(queries=300), 11, seen.append)
+    assert report.wrong == {}
+    assert report.verified, report.verification
+    assert report.account.accepted >= 300
+    assert sorted(one.fault for one in report.faults) == sorted(FAULTS)
+    assert len(report.recoveries) == len(FAULTS)
+    assert {fault for one in seen for fault in one.fault.split(", ")} > {"burst", "server-freeze"}
+
+
+async def test_a_burst_over_the_open_mark_is_refused_and_not_lost() -> None:
+    report = await run_seed(Campaign(faults_named("burst"), queries=1), 1, lambda progress: None)
+    assert report.refusals > 0
+    assert report.holds, report.wrong
+
+
+async def test_a_poison_fails_and_its_neighbours_are_answered() -> None:
+    """Also where they were in hand together each time it struck."""
+    report = await run_seed(Campaign(faults_named("poison"), queries=1), 1, lambda progress: None)
+    assert report.wrong == {}
+    assert report.verification.outcomes["failed"] == 1
+    [why] = report.deaths.values()
+    assert "deliveries" in why
+
+
+async def _rob(arena: Arena, strike: Strike) -> None:
+    """Take an entry that no worker has read from a work stream whose workers are held."""
+    stream = arena.work_stream(strike.stage)
+    held = [one for one in arena.supervisor.workers() if one.stage == strike.stage]
+    for worker in held:
+        signal_to(worker, signal.SIGSTOP)
+    try:
+        while True:
+            newest = await arena.command("XREVRANGE", stream, "+", "-", "COUNT", 1)
+            if newest:
+                entry = newest[0][0]
+                pending = await arena.command("XPENDING", stream, strike.stage, entry, entry, 1)
+                if not pending and await arena.command("XDEL", stream, entry):
+                    return
+            await asyncio.sleep(0.01)
+    finally:
+        for worker in held:
+            signal_to(worker, signal.SIGCONT)
+
+
+def test_an_entry_deleted_by_hand_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lost in the account, broken in `verify`, exit code 1."""
+    robbery = Fault("robbery", "an entry is deleted from a work stream", 0.0, 0.0, _rob)
+    monkeypatch.setitem(FAULTS, "robbery", robbery)
+    command = ("chaos", "--faults", "robbery", "--queries", "50", "--patience", "4", "--json")
+    assert run(command) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["lost"] == 1
+    assert told["duplicates"] == 0
+    assert told["verify"] is False
+    assert told["runs"][0]["verification"]["open"] == 1
+    assert told["runs"][0]["faults"][0]["fault"] == "robbery"
+    assert list(told["runs"][0]["wrong"].values()) == ["lost"]
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Neither a process nor a folder."""
+    environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "groundwire", "chaos", "--faults", "server-freeze"],
+        env=environment,
+        stderr=subprocess.PIPE,
+    )
+    _until_worker_logs(tmp_path)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+def _until_worker_logs(folder: Path) -> None:
+    import time
+
+    deadline = time.monotonic() + 30
+    while not any("ready" in log.read_text() for log in folder.glob("*/logs/*.log")):
+        assert time.monotonic() < deadline, "no worker is ready"
+        time.sleep(0.05)
+
+
+def test_faults_are_listed_and_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["chaos", "--list"]) == 0
+    listed = capsys.readouterr().out
+    for fault in FAULTS.values():
+        assert fault.name in listed
+
+
+@pytest.mark.parametrize("wrong", [("--faults", "quake"), ("--seeds", "9-1"), ("--seeds", "a")])
+def test_what_makes_no_sense_is_refused(wrong: tuple[str, str]) -> None:
+    assert run(["chaos", *wrong]) == 2
+
+
+def test_a_mark_rides_in_the_query() -> None:
+    mark = Mark("slow", "critic", 1500)
+    query = Query(text="?", session_id="s", feature=mark.feature)
+    assert mark_of(query) == mark
+    assert mark_of(query.model_copy(update={"feature": "search"})) is None
+    assert mark_of(query.model_copy(update={"feature": None})) is None
+    assert mark_of(query.model_copy(update={"feature": "chaos:unheard:critic:1"})) is None
+
+
+def test_how_long_a_handler_takes_is_a_function_of_query_and_stage() -> None:
+    """A redelivery takes as long as the first delivery did."""
+    assert natural_s("0-a", "critic") == natural_s("0-a", "critic") != natural_s("0-a", "format")
+
+
+async def test_a_flaky_handler_fails_once_in_each_process() -> None:
+    query = Query(
+        query_id="0-a", text="?", session_id="s", feature=Mark("flaky", "understand").feature
+    )
+    handle = handler_of("understand")
+    with pytest.raises(Transient):
+        await handle(query)
+    assert (await handle(query)).type == "intent"  # type: ignore[attr-defined]
