@@ -1,8 +1,9 @@
 """What a hop costs: five agents that do nothing, on the bus and as a bare redis-py loop, in turns on one server.
 
 `python -m benchmarks.hops [--json] [--seconds N] [--processes five|one|both]`. The sides take turns, so that what the
-machine does meanwhile meets both; figures are medians of the turns, and ratios are of one run. On a busy machine believe
-`cpu_ratio` (CPU of bare by CPU of ours, server and client included: what throughput comes to when CPU is all there is).
+machine does meanwhile meets both; figures are medians of the turns, and ratios are of one run. On a busy machine
+`cpu_ratio` moves least: CPU of bare by CPU of ours, server and client included, which is what the throughput ratio
+comes to where CPU is all that limits.
 """
 
 import argparse
