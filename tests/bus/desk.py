@@ -36,7 +36,7 @@ class Desk:
         await self.system.call("XGROUP", "CREATE", self.stream, self.stage, "0", "MKSTREAM")
         return self
 
-    async def put(self) -> str:
+    async def put(self, deadline_s: float = 60.0) -> str:
         """An accepted query whose message lies before this stage; returns its query_id."""
         self.clock.set(time_reply_ms(await self.system.call("TIME")))
         query_id = mint_query_id(0, self.clock.now_ms())
@@ -46,7 +46,7 @@ class Desk:
                 break
             message = await NOOP[stage.name](message)
         now = self.clock.now()
-        deadline = now + timedelta(seconds=60)
+        deadline = now + timedelta(seconds=deadline_s)
         envelope = first_envelope(
             message, source="test", subject=query_id, time=now, deadline=deadline
         )
