@@ -1,13 +1,15 @@
 """Questions to five processes: an answer is a quote, everything else an honest no."""
 
 import json
+import os
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import redis
 
-from contracts import FormattedResponse, Invalid, Query
+import groundwire
+from contracts import FormattedResponse, IdempotencyConflict, Invalid, Query
 
 from .machine import HANDBOOK, RUNBOOKS, Home, add, asked, call, query, running_up
 
@@ -60,6 +62,24 @@ async def test_the_offsets_of_an_answer_point_at_its_quote_in_the_stored_documen
         assert stored[segment.doc_id][segment.char_start : segment.char_end] == segment.text
 
 
+async def test_connect_without_a_url_finds_the_system_of_the_folder(
+    handbook: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`async with groundwire.connect()` is all that a program in this folder needs."""
+    for name in [name for name in os.environ if name.startswith("GROUNDWIRE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(handbook.folder)
+    async with groundwire.connect() as bus:
+        first = await bus.submit(query("How do I cancel my plan?"), idempotency_key="a key")
+        assert await bus.submit(query("How do I cancel my plan?"), idempotency_key="a key") == first
+        response = await bus.result(first, timeout_s=30.0)
+        async for result in bus.results("answered", after="0"):
+            if result.response.query_id == first:
+                assert result.response == response
+                break
+    assert response.status == "approved"
+
+
 @pytest.mark.parametrize("text", ["What's the weather like today?", "", "   \r\n\t "])
 async def test_a_question_about_something_else_or_nothing_is_out_of_scope(
     handbook: Home, text: str
@@ -73,13 +93,20 @@ async def test_a_question_about_something_else_or_nothing_is_out_of_scope(
 
 
 @pytest.mark.parametrize("name", STRANGE)
-async def test_a_strange_question_passes_unchanged(handbook: Home, name: str) -> None:
-    """No crash, and nothing silently changed on the way: submitted again, it is the same question."""
-    text = STRANGE[name]
+async def test_a_strange_question_is_answered_and_passes_unchanged(
+    handbook: Home, name: str
+) -> None:
+    """No crash, no silent change: what a bare entry was adopted as is what a client would submit."""
+    query_id, text = name.replace(" ", "-"), STRANGE[name]
+    with handbook.redis() as server:
+        fields = {"text": text, "session_id": "e2e", "query_id": query_id}
+        add(server, "gw:{0}:queries", fields)
     async with handbook.connect() as bus:
-        first = await bus.submit(query(text), idempotency_key=f"strange {name}")
-        response = await bus.result(first, timeout_s=30.0)
-        assert await bus.submit(query(text), idempotency_key=f"strange {name}") == first
+        response = await bus.result(query_id, timeout_s=30.0)
+        assert await bus.submit(query(text, query_id=query_id)) == query_id
+        with pytest.raises(IdempotencyConflict):
+            await bus.submit(query(text[:-1], query_id=query_id))
+        assert (await asked(bus, text)).status == response.status
     assert response.status in {"approved", "approved_fallback", "out_of_scope"}
 
 
