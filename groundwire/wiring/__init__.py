@@ -1,0 +1,23 @@
+"""Wiring: the one place that joins agents, corpus and bus, for worker processes and in process.
+
+Imports nothing of a stage that isn't asked for: five processes start with this.
+"""
+
+from .assembly import Assembly, assemble, chunking_of, ingest_corpus, load_profile
+from .handlers import STAGES, Handler, build_agents, build_handler, build_pipeline
+from .workers import await_corpus, build_worker
+
+__all__ = [
+    "STAGES",
+    "Assembly",
+    "Handler",
+    "assemble",
+    "await_corpus",
+    "build_agents",
+    "build_handler",
+    "build_pipeline",
+    "build_worker",
+    "chunking_of",
+    "ingest_corpus",
+    "load_profile",
+]

@@ -1,0 +1,94 @@
+"""What handlers are built from: a profile, a corpus, and the intents where they are given explicitly."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from groundwire import intents as intents_file
+from groundwire import profiles
+from groundwire.intents import Intents
+from groundwire.profiles import Profile
+
+if TYPE_CHECKING:
+    from groundwire.corpus import Ingestion, Snapshot
+
+
+class Corpus(Protocol):
+    """Snapshots by version. Everything may block, except what `holds` says is in memory."""
+
+    def current_version(self) -> str:
+        """The version that answers now."""
+        ...
+
+    def holds(self, version: str) -> bool:
+        """Whether reading the version costs nothing."""
+        ...
+
+    def snapshot(self, version: str) -> "Snapshot | None":
+        """A stored version; None if there is none of that name."""
+        ...
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What handlers are built from. `intents`: given explicitly, so they hold for any corpus."""
+
+    profile: Profile
+    corpus: Corpus
+    intents: Intents | None = None
+
+    @property
+    def digest(self) -> str:
+        """The configuration's digest; a corpus's own intents are part of its version instead."""
+        if self.intents is None:
+            return self.profile.digest
+        from contracts import ids
+
+        given = self.intents.model_dump_json()
+        return ids.digest(f"{self.profile.digest}/{given}".encode())
+
+
+def load_profile(profile: str | Profile) -> Profile:
+    """A profile by its name or path, or the profile itself."""
+    return profile if isinstance(profile, Profile) else profiles.load(profile)
+
+
+def assemble(
+    profile: str | Profile, corpus: Path | str, intents: Path | str | None = None
+) -> Assembly:
+    """Bind a profile to a corpus: a snapshot root, a folder of documents, or a file."""
+    from groundwire.corpus import CorpusStore, FixedCorpus, in_memory, is_root
+
+    chosen, path = load_profile(profile), Path(corpus)
+    given = None if intents is None else intents_file.load(Path(intents))
+    if is_root(path):
+        return Assembly(chosen, CorpusStore(path), given)
+    text = None if given else intents_file.text_beside([path])
+    snapshot, _ = in_memory([path], chunking_of(chosen), intents=text)
+    return Assembly(chosen, FixedCorpus(snapshot), given)
+
+
+def ingest_corpus(
+    paths: Sequence[Path],
+    root: Path,
+    *,
+    profile: str | Profile = "default",
+    intents: Path | str | None = None,
+) -> "Ingestion":
+    """Ingest documents, with the intents beside them, and make them the current corpus."""
+    from groundwire.corpus import ingest
+
+    if intents is None:
+        text = intents_file.text_beside(paths)
+    else:
+        text = intents_file.read_text(Path(intents))
+        intents_file.parse(text, str(intents))
+    return ingest(paths, root, chunking_of(load_profile(profile)), intents=text)
+
+
+def chunking_of(profile: Profile) -> Any:
+    """How a profile cuts documents."""
+    from groundwire.corpus import Chunking
+
+    return Chunking(**profile.chunking.model_dump())

@@ -1,0 +1,126 @@
+"""The handlers of the stages, their ports bound. A handler builds only what its stage needs."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from contracts import (
+    TOPOLOGY,
+    Approved,
+    Clarification,
+    DraftAnswer,
+    FormattedResponse,
+    Intent,
+    OutOfScope,
+    Query,
+    Rejected,
+    RetrievedContext,
+    Value,
+)
+from groundwire.profiles import Profile
+
+from .assembly import Assembly, assemble
+from .rules import Reader
+
+if TYPE_CHECKING:
+    from agents.pipeline import Pipeline
+
+Handler = Callable[[Any], Awaitable[Value]]
+STAGES = tuple(stage.name for stage in TOPOLOGY.stages)
+
+
+def build_handler(stage: str, assembly: Assembly) -> Handler:
+    """The handler of one stage, with its ports bound; KeyError names the stages there are."""
+    reader = Reader(assembly)
+    match stage:
+        case "understand":
+            return _understand(reader)
+        case "retrieve":
+            return _retrieve(assembly.profile, reader)
+        case "synthesize":
+            return _synthesize(reader)
+        case "critic":
+            return _critic(reader)
+        case "format":
+            return _format(reader)
+        case _:
+            raise KeyError(f"no stage {stage!r}; there are: {', '.join(STAGES)}")
+
+
+def build_agents(assembly: Assembly) -> Mapping[str, Handler]:
+    """The handlers of all stages by name."""
+    return {stage: build_handler(stage, assembly) for stage in STAGES}
+
+
+def build_pipeline(
+    profile: str | Profile = "default",
+    corpus: Path | str = ".",
+    intents: Path | str | None = None,
+) -> "Pipeline":
+    """The five agents in process, answering from a documents folder, a file or a snapshot root."""
+    from agents.pipeline import Pipeline
+
+    agents: Mapping[str, Any] = build_agents(assemble(profile, corpus, intents))
+    return Pipeline(**agents)
+
+
+def _understand(reader: Reader) -> Handler:
+    from agents.understand import understand
+
+    async def handle(query: Query) -> Intent | OutOfScope | Clarification:
+        return await understand(query, classifier=(await reader.rules()).classifier)
+
+    return handle
+
+
+def _retrieve(profile: Profile, reader: Reader) -> Handler:
+    from agents.ranking import Ranking
+    from agents.retrieve import retrieve
+
+    from .ports import Search
+
+    search = Search(profile, reader)
+    ordering = {"alpha", "k", "rerank", "keep_unsupported"}
+    ranking = Ranking(**profile.retrieve.model_dump(include=ordering))
+
+    async def handle(intent: Intent) -> RetrievedContext:
+        return await retrieve(intent, search=search, ranking=ranking)
+
+    return handle
+
+
+def _synthesize(reader: Reader) -> Handler:
+    from agents.synthesize import synthesize
+
+    async def handle(context: RetrievedContext) -> DraftAnswer:
+        rules = await reader.rules(context.corpus_version)
+        return await synthesize(context, wording=rules.wording, vocabulary=rules.vocabulary)
+
+    return handle
+
+
+def _critic(reader: Reader) -> Handler:
+    from agents.critic import critic
+
+    from .ports import Documents
+
+    store = Documents(reader)
+
+    async def handle(draft: DraftAnswer) -> Approved | Rejected:
+        rules = await reader.rules(draft.corpus_version)
+        return await critic(draft, store=store, wording=rules.wording, vocabulary=rules.vocabulary)
+
+    return handle
+
+
+def _format(reader: Reader) -> Handler:
+    from agents.format import format as format_verdict
+
+    async def handle(
+        verdict: Approved | Rejected | OutOfScope | Clarification,
+    ) -> FormattedResponse:
+        judged = verdict if isinstance(verdict, Approved | Rejected) else None
+        rules = await reader.rules(judged.corpus_version if judged else None)
+        return await format_verdict(verdict, wording=rules.wording)
+
+    return handle

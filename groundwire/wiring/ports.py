@@ -1,0 +1,78 @@
+"""The agents' ports on a corpus: passages to search, documents to check against."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from groundwire.profiles import Profile
+
+from .rules import Reader
+
+if TYPE_CHECKING:
+    from agents.retrieve import Found, FoundPassage
+    from groundwire.corpus import Document, Passage
+
+INLINE_PASSAGES = 2_000
+"""Corpora above this are searched off the loop: below, it takes less than a switch is worth."""
+
+
+class Search:
+    """The agents' search port, on the current snapshot."""
+
+    def __init__(self, profile: Profile, reader: Reader) -> None:
+        from agents.tokens import Analyzer
+        from groundwire.corpus import Fields, Scoring, Searcher
+
+        terms, retrieve = profile.terms, profile.retrieve
+        self._reader = reader
+        self._searcher = Searcher(
+            Analyzer(frozenset(terms.stopwords), terms.stems),
+            Fields(title="title" in terms.fields, headings="headings" in terms.fields),
+            Scoring(retrieve.k1, retrieve.b, retrieve.dimensions),
+        )
+
+    async def __call__(self, text: str, labels: tuple[str, ...]) -> "Found":
+        """The scores of all passages that the labels open, of the current version."""
+        from agents.retrieve import Found
+
+        snapshot = await self._reader.current()
+        ready = self._searcher.is_ready(snapshot, labels)
+        if ready and len(snapshot.passages) <= INLINE_PASSAGES:
+            hits = self._searcher.score(snapshot, labels, text)
+        else:
+            hits = await asyncio.to_thread(self._searcher.score, snapshot, labels, text)
+        return Found(
+            corpus_version=snapshot.version,
+            keyword_scores=hits.keyword_scores,
+            vector_scores=hits.vector_scores,
+            passage=lambda position: _found(*hits.passages[position]),
+        )
+
+
+def _found(document: "Document", passage: "Passage") -> "FoundPassage":
+    from agents.retrieve import FoundPassage
+
+    return FoundPassage(
+        doc_id=document.doc_id,
+        title=document.title,
+        source=document.source,
+        text=document.text_of(passage),
+        **vars(passage),
+    )
+
+
+class Documents:
+    """The critic's store port: documents by corpus version."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    async def documents(
+        self, corpus_version: str, doc_ids: frozenset[str]
+    ) -> "Mapping[str, Document] | None":
+        """Those of the documents that the version has; None if there is no such version."""
+        snapshot = await self._reader.snapshot(corpus_version)
+        if snapshot is None:
+            return None
+        stored = snapshot.documents
+        return {doc_id: stored[doc_id] for doc_id in doc_ids if doc_id in stored}

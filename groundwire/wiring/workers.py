@@ -1,0 +1,60 @@
+"""Workers: a stage's handler on the current corpus, at its place on the bus."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contracts import TOPOLOGY, Misconfigured
+
+from .assembly import assemble
+from .handlers import build_handler
+from .rules import Reader
+
+if TYPE_CHECKING:
+    from bus import Log, Worker
+    from groundwire.settings import Settings
+
+CORPUS_POLL_S = 0.5
+
+
+async def await_corpus(root: Path, stop: asyncio.Event, log: "Log") -> bool:
+    """Wait until documents have been ingested under `root`; False if `stop` came first."""
+    from groundwire.corpus import is_root
+
+    told = False
+    while not is_root(root):
+        if not told:
+            log("corpus.waiting", root=str(root), hint="run `groundwire ingest PATH`")
+            told = True
+        try:
+            async with asyncio.timeout(CORPUS_POLL_S):
+                await stop.wait()
+                return False
+        except TimeoutError:
+            continue
+    return True
+
+
+async def build_worker(
+    stage: str, settings: "Settings", *, url: str, consumer: str, log: "Log"
+) -> "Worker":
+    """The worker of one stage: its handler on the current corpus, its place on the bus."""
+    from bus import UrlBackend, Worker
+    from groundwire.client import bus_config
+
+    try:
+        place = TOPOLOGY.stage(stage)
+    except KeyError as error:
+        raise Misconfigured(str(error.args[0])) from error
+    assembly = assemble(settings.profile, settings.corpus, settings.intents)
+    wording = (await Reader(assembly).rules()).wording
+    return Worker(
+        place,
+        build_handler(stage, assembly),
+        backend=UrlBackend(url),
+        consumer=consumer,
+        config=bus_config(settings),
+        configdigest=assembly.digest,
+        failed_message=wording.failed,
+        log=log,
+    )
