@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -82,6 +83,7 @@ async def _run(
     worker = await build_worker(
         stage, settings, url=url, consumer=consumer or new_consumer_name(), log=log
     )
+    gc.freeze()  # what exists by now stays: no collection need look at it again
     async with asyncio.TaskGroup() as group:
         running = group.create_task(worker.run())
         stopping = group.create_task(stop.wait())

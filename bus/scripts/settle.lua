@@ -70,7 +70,7 @@ local function drop(id)                         -- its query has its result alre
   return 'CLOSED'
 end
 local function leave(destination, kept, query_id, body)   -- the first write of whatever ends a query
-  local superseded = redis.call('HGET', replaying, query_id)
+  local superseded = types[replaying] ~= 'none' and redis.call('HGET', replaying, query_id)
   if superseded then
     return redis.pcall('XADD', destination, 'MAXLEN', '~', kept, '*', 'event', body, 'supersedes', superseded)
   end
@@ -79,7 +79,7 @@ end
 local function close(query_id, result_key, ttl, body, outcome)
   redis.pcall('SET', result_key, body, 'PX', ttl)
   redis.pcall('ZREM', open, query_id)
-  redis.pcall('HDEL', replaying, query_id)
+  if types[replaying] ~= 'none' then redis.pcall('HDEL', replaying, query_id) end
   count(outcome)
 end
 
