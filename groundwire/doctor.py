@@ -29,7 +29,7 @@ async def examine(settings: Settings) -> list[Finding]:
     try:
         url = await system_url(settings)
     except NoSystem as error:
-        return [*findings, Finding("server", "warning", "no system is running", str(error))]
+        return [*findings, Finding("server", "warning", str(error))]
     return findings + await _server(url)
 
 

@@ -13,9 +13,12 @@ def main() -> None:
     if stranger is not None:
         sys.stderr.write(f"groundwire: {stranger}\n")
         sys.exit(ExitCode.USAGE)
-    from .app import run
+    try:
+        from .app import run
 
-    sys.exit(run())
+        sys.exit(run())
+    except KeyboardInterrupt:  # while still importing
+        sys.exit(ExitCode.INTERRUPTED)
 
 
 __all__ = ["main"]

@@ -1,5 +1,6 @@
 """The app: its commands, and how an error becomes a line and an exit code."""
 
+import asyncio
 import importlib
 from collections.abc import Callable, Sequence
 
@@ -67,7 +68,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             prog_name="groundwire",
             standalone_mode=False,
         )
-    except (typer.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt, asyncio.CancelledError):
         return ExitCode.INTERRUPTED
     except typer.TyperException as error:
         _explain(error)

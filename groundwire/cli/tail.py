@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from contracts import Invalid
+from contracts import FormattedResponse, Invalid
 
 from .context import console, run_async, running_bus, write
 
@@ -42,6 +42,14 @@ def tail(
     return 0
 
 
+def first_line(response: FormattedResponse) -> str:
+    """What the answer says first, headings aside, and where that stands."""
+    lines = [line.strip() for line in response.channel_json.message.splitlines()]
+    said = next((line for line in lines if line and not line.startswith("#")), "")
+    sources = dict.fromkeys(citation.source for citation in response.channel_json.citations)
+    return f"{said} ({', '.join(sources)})" if sources else said
+
+
 async def _tail(outcome: str, after: str, limit: int | None, *, as_json: bool) -> None:
     import json
 
@@ -54,8 +62,8 @@ async def _tail(outcome: str, after: str, limit: int | None, *, as_json: bool) -
                 body = {"cursor": result.cursor, **response.model_dump(mode="json")}
                 write(json.dumps(body, ensure_ascii=False))
             else:
-                first = response.display_text.strip().partition("\n")[0]
-                out.print(f"[dim]{response.query_id}[/dim] {response.status}  {escape(first)}")
+                line = escape(first_line(response))
+                out.print(f"[dim]{response.query_id}[/dim] {response.status}  {line}")
             seen += 1
             if limit is not None and seen >= limit:
                 return

@@ -61,10 +61,8 @@ async def _up(
     from groundwire.system import AlreadyUp, running_system, worker_counts
 
     counts = worker_counts(workers)
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+    started, stop = asyncio.Event(), asyncio.Event()
+    _on_signal(started, stop)
     err = console_err()
     code = int(ExitCode.ANSWERED)
     try:
@@ -72,16 +70,34 @@ async def _up(
             starting = running_system(chosen, docs=docs, counts=counts, on_step=status.update)
             async with starting as system:
                 status.stop()
+                started.set()
                 _show_system(system)
                 if question is not None:
                     code = await _ask_once(system, question)
                 if not once:
-                    err.print("[dim]up; Ctrl-C stops it[/dim]")
+                    hint = 'ask from another terminal: groundwire ask "…"; Ctrl-C stops it'
+                    err.print(f"[dim]up; {hint}[/dim]")
                     await _until_stopped(stop, system)
                     err.print("[dim]draining the workers, then the server[/dim]")
+        if not once:
+            err.print(f"[dim]stopped; the data stays in {chosen.home}[/dim]", soft_wrap=True)
     except AlreadyUp:
         return await _share(chosen)
     return code
+
+
+def _on_signal(started: asyncio.Event, stop: asyncio.Event) -> None:
+    """The first signal drains; one that comes before everything is up, or a second one, cuts short."""
+    loop, main = asyncio.get_running_loop(), asyncio.current_task()
+    assert main is not None
+
+    def on_signal() -> None:
+        if stop.is_set() or not started.is_set():
+            main.cancel()
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, on_signal)
 
 
 async def _until_stopped(stop: asyncio.Event, system: "System") -> None:

@@ -141,7 +141,7 @@ def test_doctor_without_a_system_says_so_and_is_no_failure(nothing_up: Commands)
     """What is merely not there is a warning with a cure."""
     done = nothing_up("doctor")
     assert done.code == 0
-    assert "no system is running" in done.out
+    assert "nothing is running" in done.out
     assert "groundwire ingest" in done.out
 
 

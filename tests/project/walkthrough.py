@@ -24,7 +24,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 THIS_RUN = ("make test",)
 """What this very run is part of."""
 OWN_SERVER = "redis://localhost:6379/0"
-UP = "up; Ctrl-C stops it"
+UP = "Ctrl-C stops it"
 LIMIT_S = 120.0
 _END = "--- end of a command:"
 
