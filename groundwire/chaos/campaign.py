@@ -5,8 +5,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
@@ -82,10 +81,7 @@ async def _carry_out(
     """Inflict the planned faults, as far as the minutes go; returns those inflicted."""
     known = {fault.name: fault for fault in campaign.faults}
     limit_s = inf if campaign.minutes is None else campaign.minutes * 60
-    alone = [
-        not strike.overlaps and not following.overlaps
-        for strike, following in pairwise((*strikes, replace(strikes[0], overlaps=False)))
-    ]
+    overlapped = [following.overlaps for following in strikes[1:]] + [False]
     began = time.monotonic()
     done: list[Strike] = []
 
@@ -95,7 +91,8 @@ async def _carry_out(
             await known[strike.fault].inflict(arena, strike)
         finally:
             underway.remove(strike.fault)
-        arena.book.fault_ended(strike.fault, alone=alone[strike.number])
+        alone = not strike.overlaps and not overlapped[strike.number]
+        arena.book.fault_ended(strike.fault, alone=alone)
 
     async with asyncio.TaskGroup() as group:
         slipped_s = 0.0

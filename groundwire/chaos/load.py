@@ -47,11 +47,10 @@ class Load:
             await asyncio.sleep(_AGAIN_S)
         return asked
 
-    async def burst(self, count: int) -> int:
-        """Submit many at once and give up those that are refused; returns how many were."""
+    async def burst(self, count: int) -> None:
+        """Submit many at once and give up those that are refused."""
         queries = [self._query(None) for _ in range(count)]
         book = [self._book.ask(query.query_id) for query in queries]
-        refused = 0
         try:
             await next(self._buses).submit_many(queries)
         except Overloaded:
@@ -59,12 +58,12 @@ class Load:
         except Transient:  # no reply, or the server is full
             await asyncio.sleep(_AGAIN_S)
         # Some are accepted, some are not: asked for again one by one, each says which.
-        for query, asked in zip(queries, book, strict=True):
-            if not await self._submit(query, asked):
+        pairs = zip(queries, book, strict=True)
+        known = await asyncio.gather(*(self._submit(query, asked) for query, asked in pairs))
+        for asked, accepted in zip(book, known, strict=True):
+            if not accepted:
                 asked.standing = "refused"
-                refused += 1
-        self._book.refusals += refused
-        return refused
+        self._book.refusals += known.count(False)
 
     async def _submit(self, query: Query, asked: Asked) -> bool:
         """Whether the query is accepted; an unknown answer is asked for again, under the same id."""

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from groundwire.cli.app import run
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
+COMMAND = "from groundwire.cli import main; main()"
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -92,21 +94,19 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     """Neither a process nor a folder."""
     environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "groundwire", "chaos", "--faults", "server-freeze"],
+        [sys.executable, "-c", COMMAND, "chaos", "--faults", "server-freeze"],
         env=environment,
         stderr=subprocess.PIPE,
     )
     _until_worker_logs(tmp_path)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert process.returncode == 130
     assert list(tmp_path.iterdir()) == []
 
 
 def _until_worker_logs(folder: Path) -> None:
-    import time
-
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while not any("ready" in log.read_text() for log in folder.glob("*/logs/*.log")):
         assert time.monotonic() < deadline, "no worker is ready"
         time.sleep(0.05)
