@@ -61,8 +61,8 @@ class Runner:
             case Decoded(envelope):
                 delivery.envelope, delivery.type = envelope, envelope.type
                 return await self._handle(delivery, envelope)
-            case Newer(version):
-                return Settlement(delivery, Park(version), "", raw)
+            case Newer(version, subject):
+                return Settlement(delivery, Park(version), subject or "", raw)
             case Undecodable(reason, detail, subject):
                 accepted = subject is not None and await self._is_open(subject)
                 fate = DeadLetter(reason, detail)

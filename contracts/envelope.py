@@ -55,6 +55,7 @@ class Newer:
     """The bytes are a known message in a newer version."""
 
     version: int
+    subject: str | None
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class Decoder:
             return Undecodable("unknown_type", f"type {header.type[:80]!r}", header.subject)
         version = int(match[2])
         if version > self._known[match[1]]:
-            return Newer(version)
+            return Newer(version, header.subject)
         return Undecodable("invalid", faults, header.subject)
 
 
