@@ -121,9 +121,9 @@ def test_an_unknown_type_is_told_apart() -> None:
 
 def test_a_newer_version_is_no_error() -> None:
     """Whatever its data looks like."""
-    assert Decoder(TOPOLOGY.entry).decode(changed(type="groundwire.query.v2")) == Newer(2, "0-x")
+    assert Decoder(TOPOLOGY.entry).decode(changed(type="groundwire.query.v2")) == Newer(2, "0-q")
     raw = changed(type="groundwire.query.v12", data={"type": "query", "new": 1})
-    assert Decoder(TOPOLOGY.entry).decode(raw) == Newer(12, "0-x")
+    assert Decoder(TOPOLOGY.entry).decode(raw) == Newer(12, "0-q")
 
 
 @pytest.mark.parametrize(
