@@ -46,6 +46,11 @@ def run_worker(
     lifeline: int | None = None,
 ) -> int:
     """Run one worker until SIGTERM, SIGINT or the end of the lifeline; a second signal leaves now."""
+    from groundwire.lifeline import watch_lifeline
+
+    if lifeline is not None:
+        # Before the long imports: until its handler is there, SIGTERM ends a worker that has no work.
+        watch_lifeline(lifeline, lambda: os.kill(os.getpid(), signal.SIGTERM))
     from contracts import GroundwireError
     from groundwire.settings import load_settings
 
@@ -53,19 +58,16 @@ def run_worker(
         settings = load_settings(os.environ, Path.cwd())
         if concurrency is not None:
             settings = settings.model_copy(update={"concurrency": concurrency})
-        asyncio.run(_run(stage, settings, consumer, lifeline))
+        asyncio.run(_run(stage, settings, consumer))
     except GroundwireError as error:
         sys.stderr.write(f"groundwire worker {stage}: {error}\n")
         return 2
     return 0
 
 
-async def _run(
-    stage: str, settings: "Settings", consumer: str | None, lifeline: int | None
-) -> None:
+async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
     from groundwire import logs
     from groundwire.client import system_url
-    from groundwire.lifeline import watch_lifeline
     from groundwire.supervisor import new_consumer_name
     from groundwire.wiring import await_corpus, build_worker
 
@@ -75,8 +77,6 @@ async def _run(
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _stop_or_leave, stop, number)
-    if lifeline is not None:
-        watch_lifeline(lifeline, lambda: loop.call_soon_threadsafe(stop.set))
     url = await system_url(settings)
     if not await await_corpus(settings.corpus, stop, log):
         return

@@ -4,6 +4,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import termios
 from collections import Counter
 from collections.abc import Iterator
@@ -206,3 +207,24 @@ def test_a_stranger_s_lock_and_state_of_a_dead_owner_are_no_system(home: Home) -
     done = home.run("status")
     assert done.returncode == 3
     assert "groundwire up" in done.stderr
+
+
+def test_a_worker_whose_supervisor_is_gone_ends_even_while_it_still_starts(home: Home) -> None:
+    """A machine so slow that imports take longer than the promise: the pipe is watched before them."""
+    (home.folder / "structlog.py").write_text("import time\ntime.sleep(60)\n")
+    ours, theirs = os.pipe()
+    command = [sys.executable, "-P", "-m", "groundwire.worker", "critic", "--lifeline", str(ours)]
+    path = os.pathsep.join([str(home.folder), *filter(None, [os.environ.get("PYTHONPATH")])])
+    process = subprocess.Popen(
+        command,
+        cwd=home.folder,
+        env=home.environment | {"PYTHONPATH": path},
+        pass_fds=[ours],
+    )
+    os.close(ours)
+    os.close(theirs)
+    try:
+        process.wait(GONE_S)
+    finally:
+        process.kill()
+        process.wait()
