@@ -5,6 +5,7 @@ Reads no settings: where the server is and what the limits are stands in a brief
 
 import argparse
 import asyncio
+import ctypes
 import json
 import os
 import signal
@@ -20,6 +21,8 @@ from groundwire.lifeline import watch_lifeline
 from groundwire.supervisor import MakeCommand
 
 from .agents import handler_of
+
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lifeline", type=int, required=True)
     parser.add_argument("--brief", type=Path, required=True)
     options = parser.parse_args(arguments)
+    _die_with_parent()
     brief = Brief.read(options.brief)
     asyncio.run(_run(options.stage, options.consumer, options.lifeline, brief))
     return 0
+
+
+def _die_with_parent() -> None:
+    """Linux: the kernel ends this process with the run that froze it; a frozen one sees no lifeline."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 async def _run(stage: str, consumer: str, lifeline: int, brief: Brief) -> None:
