@@ -8,7 +8,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,8 @@ class Arena:
     book: Book
     wire: Wire
     direct: Bus
+    killing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held as long as a fault has the server down."""
     keys: Keys = Keys(0)  # noqa: RUF009 - frozen
 
     async def command(self, *args: Arg) -> Any:

@@ -4,28 +4,37 @@ They spell the server's own commands: whoever attacks it is no client of the bus
 """
 
 import asyncio
+import os
+import signal
+from contextlib import suppress
 
 from .arena import Arena, in_thread
 from .plan import Fault, Strike
 
 
 async def _kill(arena: Arena, strike: Strike) -> None:
-    await in_thread(arena.server.kill)
-    try:
-        await asyncio.sleep(strike.lasts_s)
-    finally:
-        await in_thread(arena.server.start)
+    async with arena.killing:
+        await in_thread(arena.server.kill)
+        try:
+            await asyncio.sleep(strike.lasts_s)
+        finally:
+            await in_thread(arena.server.start)
 
 
 async def _freeze(arena: Arena, strike: Strike) -> None:
-    if arena.server.pid is None:  # an overlapping fault has it down: there is nothing to freeze
-        return
-    arena.server.freeze()
+    """Without effect where an overlapping fault has the server down."""
+    _signal(arena, signal.SIGSTOP)
     try:
         await asyncio.sleep(strike.lasts_s)
     finally:
-        if arena.server.pid is not None:
-            arena.server.thaw()
+        _signal(arena, signal.SIGCONT)
+
+
+def _signal(arena: Arena, number: signal.Signals) -> None:
+    pid = arena.server.pid
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 async def _fill(arena: Arena, strike: Strike) -> None:
