@@ -74,7 +74,7 @@ class DeadLetters:
                 "replay",
                 [
                     *(keys.dead, keys.open, keys.counters, keys.of(record.stream)),
-                    *(record.raw_key, keys.replaying),
+                    *(record.raw_key, keys.replaying, keys.result(record.query_id)),
                 ],
                 [entry_id, record.query_id, to_ms(deadline), json.dumps(envelope)],
             )

@@ -62,7 +62,9 @@ class Runner:
                 delivery.envelope, delivery.type = envelope, envelope.type
                 return await self._handle(delivery, envelope)
             case Newer(version, subject):
-                return Settlement(delivery, Park(version), subject or "", raw)
+                if subject is not None and await self._is_open(subject):
+                    return Settlement(delivery, Park(version), subject, raw)
+                return self.bury(delivery, DeadLetter("unknown_type", "a stranger's"), None)
             case Undecodable(reason, detail, subject):
                 accepted = subject is not None and await self._is_open(subject)
                 fate = DeadLetter(reason, detail)

@@ -55,7 +55,7 @@ class Settler:
             if not refused:
                 pause.reset()
                 continue
-            self._outbox.extendleft(reversed(refused))
+            self._outbox.extend(refused)  # behind the others: what can be settled is not held up
             await pause.wait()
 
     async def _settle(self, batch: Sequence[Settlement]) -> list[Settlement]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter, ValidationError
 
 from . import ids
 from .base import Value
@@ -18,21 +18,22 @@ from .event import DeadReason
 from .topology import Stage
 
 T = TypeVar("T", bound=Value)
+ShortText = Annotated[str, Field(max_length=300)]
 
 
 class Envelope(Value, Generic[T]):
     """A message and what is known about its way. Facts about one delivery are never in it."""
 
     specversion: Literal["1.0"] = "1.0"
-    id: str
-    source: str
-    type: str
-    subject: str
-    time: datetime
+    id: ShortText
+    source: ShortText
+    type: ShortText
+    subject: ShortText
+    time: AwareDatetime
     datacontenttype: Literal["application/json"] = "application/json"
     traceparent: str
-    deadline: datetime
-    causationid: str
+    deadline: AwareDatetime
+    causationid: ShortText
     configdigest: str
     data: T
 

@@ -1,5 +1,5 @@
 -- Opens the query of a dead letter again, once: the record goes, so a second replay finds nothing.
--- KEYS  1 dead  2 open  3 counters  4 stream  5 raw key  6 replaying
+-- KEYS  1 dead  2 open  3 counters  4 stream  5 raw key  6 replaying  7 result key
 -- ARGV  1 dead id  2 query_id  3 deadline ms  4 body
 -- Returns REPLAYED | MISSING | OPEN | REFUSED <why>
 local record = redis.call('XRANGE', KEYS[1], ARGV[1], ARGV[1])[1]
@@ -13,5 +13,5 @@ redis.pcall('ZADD', KEYS[2], ARGV[3], ARGV[2])
 redis.pcall('HSET', KEYS[6], ARGV[2], fields.result)
 redis.pcall('HINCRBY', KEYS[3], 'replayed', 1)
 redis.pcall('XDEL', KEYS[1], ARGV[1])
-redis.pcall('DEL', KEYS[5])
+redis.pcall('DEL', KEYS[5], KEYS[7])      -- whoever waits for the result waits for the new one
 return 'REPLAYED'

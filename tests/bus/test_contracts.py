@@ -119,6 +119,14 @@ def test_an_unknown_type_is_told_apart() -> None:
         assert (found.reason, found.subject) == ("unknown_type", "0-q")
 
 
+def test_a_time_without_a_zone_is_invalid() -> None:
+    """Deadlines are compared with the server's clock: one that could mean anything is refused."""
+    found = Decoder(TOPOLOGY.entry).decode(changed(deadline="2026-05-04T03:02:01"))
+    assert isinstance(found, Undecodable)
+    assert found.reason == "invalid"
+    assert "deadline" in found.detail
+
+
 def test_a_newer_version_is_no_error() -> None:
     """Whatever its data looks like."""
     assert Decoder(TOPOLOGY.entry).decode(changed(type="groundwire.query.v2")) == Newer(2, "0-q")

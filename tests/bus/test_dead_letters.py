@@ -73,6 +73,20 @@ async def test_a_replay_gives_one_new_result_that_supersedes_the_failed_one(
     assert await system.call("EXISTS", entry.record.raw_key, system.keys.replaying) == 0
 
 
+async def test_who_waits_after_a_replay_gets_the_new_result(system: System) -> None:
+    """Not the failed one that was there before."""
+    handler = Curable()
+    async with system.running("understand", "retrieve", handlers={"retrieve": handler}):
+        failed = await system.ask()
+        handler.is_cured = True
+        [entry] = await system.bus.dead.list()
+        await system.bus.dead.replay(entry.id)
+        waiting = asyncio.create_task(system.bus.result(failed.query_id, timeout_s=20))
+        async with system.running("synthesize", "critic", "format"):
+            assert (await waiting).status == "approved_fallback"
+            await system.settled()
+
+
 async def test_a_replay_that_fails_again_is_a_new_dead_letter_to_replay(system: System) -> None:
     """As often as it takes, each result superseding the one before."""
     handler = Curable()

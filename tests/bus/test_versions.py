@@ -110,6 +110,20 @@ async def test_a_newer_message_waits_for_a_worker_that_knows_it(system: System) 
     assert {"newer", "knowing"} <= digests, "each hop names its configuration"
 
 
+async def test_a_stranger_s_newer_message_is_a_dead_letter(system: System) -> None:
+    """Only what was accepted is worth waiting for: else the law would never balance again."""
+    new = Intent2(intent=await an_intent(), tone="calm")
+    async with system.running():
+        await system.add("intents", "event", raw(new))
+
+        async def is_dead() -> bool:
+            return len(await system.dead()) == 1
+
+        await soon(is_dead)
+        found = await system.settled()
+    assert (found.parked, found.outcomes["failed"]) == (0, 1)
+
+
 def test_a_topology_may_hold_both_versions() -> None:
     """One table describes the old and the new flow."""
     both = Topology((UNDERSTAND_2, RETRIEVE_2, *TOPOLOGY.stages[2:]))
