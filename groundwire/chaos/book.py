@@ -85,6 +85,13 @@ class Book:
             if recovery.seconds is None:
                 recovery.saw(query_id, self.last_result_at)
 
+    def fault_began(self) -> bool:
+        """Whether all before it is recovered from; what is not is no longer alone."""
+        unfinished = [recovery for recovery in self.recoveries if recovery.seconds is None]
+        for recovery in unfinished:
+            recovery.alone = False
+        return not unfinished
+
     def fault_ended(self, fault: str, *, alone: bool) -> None:
         """Begin to measure the recovery."""
         recovery = Recovery(fault, time.monotonic(), self.waiting, alone=alone)

@@ -86,12 +86,13 @@ async def _carry_out(
     done: list[Strike] = []
 
     async def inflict(strike: Strike) -> None:
+        calm = arena.book.fault_began()
         underway.append(strike.fault)
         try:
             await known[strike.fault].inflict(arena, strike)
         finally:
             underway.remove(strike.fault)
-        alone = not strike.overlaps and not overlapped[strike.number]
+        alone = calm and not strike.overlaps and not overlapped[strike.number]
         arena.book.fault_ended(strike.fault, alone=alone)
 
     async with asyncio.TaskGroup() as group:

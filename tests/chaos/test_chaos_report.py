@@ -137,6 +137,17 @@ def test_a_recovery_lasts_until_all_that_were_open_have_their_results() -> None:
     assert recovery.first_s == first < recovery.seconds
 
 
+def test_a_fault_that_begins_before_the_last_is_recovered_from_leaves_neither_alone() -> None:
+    kept = Book()
+    kept.ask("a").standing = "accepted"
+    assert kept.fault_began()
+    kept.fault_ended("kill", alone=True)
+    assert not kept.fault_began()
+    kept.saw_result("a")
+    assert not kept.recoveries[0].alone
+    assert kept.fault_began()
+
+
 def test_recoveries_are_summed_up_by_fault_and_only_those_of_a_fault_alone() -> None:
     kept = Book()
     kept.fault_ended("kill", alone=True)
