@@ -100,7 +100,8 @@ class Wire:
                     return await connection.read_response()
             except (errors.ConnectionError, errors.TimeoutError, OSError) as error:
                 await self._drop()
-                raise Unreachable(f"no reply to {args[0]!s}: {error}") from error
+                why = str(error) or f"nothing within {self._timeout_s:g} s"
+                raise Unreachable(f"no reply to {args[0]!s}: {why}") from error
             except errors.ResponseError:
                 raise
             except BaseException:

@@ -167,7 +167,7 @@ async def _until_ready(
     try:
         async with asyncio.timeout(READY_S):
             while True:
-                alive = {stage.stage: stage.workers for stage in (await bus.status()).stages}
+                alive = await _alive(bus)
                 if all(alive.get(stage, 0) >= count for stage, count in wanted.items()):
                     return
                 _complain(supervisor)
@@ -176,6 +176,14 @@ async def _until_ready(
         raise Unreachable(
             f"the workers are not ready after {READY_S:g} s: see {settings.home / 'logs'}"
         ) from None
+
+
+async def _alive(bus: Bus) -> dict[str, int]:
+    """Live workers by stage; none known while a busy machine keeps the server from answering."""
+    try:
+        return {stage.stage: stage.workers for stage in (await bus.status()).stages}
+    except Unreachable:
+        return {}
 
 
 def _complain(supervisor: Supervisor) -> None:
