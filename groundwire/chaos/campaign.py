@@ -64,7 +64,7 @@ async def run_seed(campaign: Campaign, seed: int, on_progress: OnProgress) -> Re
         showing = asyncio.create_task(_show(arena, seed, underway, on_progress))
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(arena.load.run(enough, campaign.queries))
+                group.create_task(arena.load.run(enough, campaign.queries, campaign.patience_s))
                 inflicted = await _carry_out(arena, campaign, strikes, underway)
                 enough.set()
             await _drain(arena, campaign.patience_s)

@@ -12,7 +12,6 @@ from .book import Asked, Book
 
 CLIENTS = 48
 _AGAIN_S = 0.1
-_GIVE_UP_S = 20.0
 _TEXT = "What is the refund policy for annual plans?"
 
 
@@ -26,11 +25,11 @@ class Load:
         self._seed = seed
         self._numbers = itertools.count()
 
-    async def run(self, enough: asyncio.Event, at_least: int) -> None:
-        """Ask until `enough` is set and that many were accepted."""
+    async def run(self, enough: asyncio.Event, at_least: int, patience_s: float) -> None:
+        """Ask until `enough` is set and that many were accepted; no client waits longer for one result."""
         async with asyncio.TaskGroup() as group:
             for _ in range(CLIENTS):
-                group.create_task(self._ask_on(enough, at_least))
+                group.create_task(self._ask_on(enough, at_least, patience_s))
 
     async def follow_results(self) -> None:
         """Enter results into the book as they come, for ever."""
@@ -83,11 +82,11 @@ class Load:
         feature = mark.feature if mark else None
         return next(self._buses).named(Query(text=_TEXT, session_id=session, feature=feature))
 
-    async def _ask_on(self, enough: asyncio.Event, at_least: int) -> None:
+    async def _ask_on(self, enough: asyncio.Event, at_least: int, patience_s: float) -> None:
         while not enough.is_set() or self._book.accepted < at_least:
             asked = await self.ask()
             try:
-                async with asyncio.timeout(_GIVE_UP_S):
+                async with asyncio.timeout(patience_s):
                     await asked.answered.wait()
             except TimeoutError:
                 continue  # late or lost: the account at the end will say
