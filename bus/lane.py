@@ -194,8 +194,12 @@ class LaneWorker:
     async def _settle(self, delivery: Delivery) -> None:
         raw = delivery.raw
         if raw is not None:
-            self._settler.put(await self._runner.run(delivery, raw))
+            settlement = await self._runner.run(delivery, raw)
             self._hand.pace(delivery.handled_s)
+            if self._hand.inbox:
+                self._settler.put(settlement)
+            else:
+                await self._settler.settle(settlement)
             return
         if Query in self._place.stage.accepts:
             fate = await self._adopter.adopt(delivery)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import assert_never
 
 from contracts import Event, Stage, ids, outcome_of
@@ -50,12 +51,7 @@ def settle_call(
     settlements: Sequence[Settlement], place: Place, now: datetime
 ) -> tuple[list[str], list[Arg]]:
     """The keys and arguments of settle.lua for a batch."""
-    keys, stream = place.keys, place.stage.consumes
-    fixed = [
-        *(keys.of(stream), keys.open, keys.counters, keys.events, keys.dead),
-        *(keys.delayed(stream), keys.delayed_body(stream), keys.replaying, keys.parked),
-    ]
-    call = _Call({name: number for number, name in enumerate(fixed, start=1)})
+    call = _Call(dict(_fixed_keys(place.keys, place.stage.consumes)))
     in_order = sorted((item.delivery.id for item in settlements), key=order_of)
     call.args += [place.stage.name, place.consumer, in_order[0], in_order[-1]]
     call.args += [place.config.events_kept, len(settlements)]
@@ -63,6 +59,16 @@ def settle_call(
     for item in settlements:
         _add_item(call, item, place, now, stamp)
     return list(call.index), call.args
+
+
+@cache
+def _fixed_keys(keys: Keys, stream: str) -> Mapping[str, int]:
+    """The keys that every call has, numbered as settle.lua expects them."""
+    fixed = [
+        *(keys.of(stream), keys.open, keys.counters, keys.events, keys.dead),
+        *(keys.delayed(stream), keys.delayed_body(stream), keys.replaying, keys.parked),
+    ]
+    return {name: number for number, name in enumerate(fixed, start=1)}
 
 
 def _add_item(call: _Call, item: Settlement, place: Place, now: datetime, stamp: str) -> None:

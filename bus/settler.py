@@ -31,12 +31,29 @@ class Settler:
         self._filled = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
+        self._turn = asyncio.Lock()
 
     def put(self, settlement: Settlement) -> None:
         """Hand over a settlement; it will be settled as long as this runs."""
         self._outbox.append(settlement)
         self._idle.clear()
         self._filled.set()
+
+    async def settle(self, settlement: Settlement) -> None:
+        """Settle at once, in the caller's own turn, where nothing is under way; else hand it over.
+
+        One task switch less: what one query at a time waits for most.
+        """
+        if self._turn.locked() or self._outbox:
+            self.put(settlement)
+            return
+        self._idle.clear()
+        async with self._turn:
+            refused = await self._settle([settlement])
+        for again in refused:
+            self.put(again)
+        if not self._outbox:
+            self._idle.set()
 
     async def wait_until_idle(self) -> None:
         """Wait until everything handed over is settled."""
@@ -47,13 +64,15 @@ class Settler:
         pause = Pause()
         while True:
             if not self._outbox:
-                self._idle.set()
                 self._filled.clear()
                 await self._filled.wait()
-            batch = take_batch(self._outbox, self._place.config)
-            refused = await self._settle(batch)
+            async with self._turn:
+                batch = take_batch(self._outbox, self._place.config)
+                refused = await self._settle(batch)
             if not refused:
                 pause.reset()
+                if not self._outbox:
+                    self._idle.set()
                 continue
             self._outbox.extend(refused)  # behind the others: what can be settled is not held up
             await pause.wait()
