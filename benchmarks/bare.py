@@ -15,8 +15,7 @@ import redis.asyncio as aioredis
 
 from contracts import TOPOLOGY, Decoded, Decoder, Query
 from contracts.envelope import encode, first_envelope, next_envelope
-
-from .noop import HANDLERS
+from groundwire.noop import HANDLERS
 
 RESULTS, OPEN = "bare:results", "bare:open"
 SETTLE = """

@@ -8,8 +8,7 @@ from bus import BusConfig, UrlBackend, Worker
 from bus.client import Bus
 from bus.keys import Keys
 from contracts import TOPOLOGY
-
-from .noop import HANDLERS
+from groundwire.noop import HANDLERS
 
 RESULTS = Keys(0).of("results.answered")
 _CONFIG = BusConfig(open_mark=1_000_000)  # the burst is meant to pile up, not to be refused

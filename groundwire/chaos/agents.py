@@ -12,17 +12,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, assert_never, get_args
 
-from contracts import (
-    Approved,
-    ChannelPayload,
-    DraftAnswer,
-    FormattedResponse,
-    Intent,
-    Query,
-    RetrievedContext,
-    Transient,
-    Value,
-)
+from contracts import Intent, Query, Transient, Value
+from groundwire.noop import HANDLERS
 
 Kind = Literal["slow", "busy", "poison", "flaky"]
 Handler = Callable[[Any], Awaitable[Value]]
@@ -99,67 +90,6 @@ def _spin(seconds: float) -> None:
         pass
 
 
-def _understand(query: Query) -> Intent:
-    return Intent(
-        query=query,
-        cleaned_text=query.text,
-        label="anything",
-        confidence=1.0,
-        category_scores={"anything": 1.0},
-        in_scope=True,
-    )
-
-
-def _retrieve(intent: Intent) -> RetrievedContext:
-    return RetrievedContext(intent=intent, corpus_version="none", passages=())
-
-
-def _synthesize(context: RetrievedContext) -> DraftAnswer:
-    return DraftAnswer(
-        intent=context.intent,
-        corpus_version="none",
-        text="",
-        segments=(),
-        source_passage_ids=(),
-        entity_match=True,
-    )
-
-
-def _critic(draft: DraftAnswer) -> Approved:
-    return Approved(
-        label="approved_fallback",
-        intent=draft.intent,
-        corpus_version="none",
-        segments=(),
-        caveats=(),
-        related=(),
-        checks=(),
-    )
-
-
-def _format(verdict: Approved) -> FormattedResponse:
-    query = verdict.intent.query
-    return FormattedResponse(
-        query_id=query.query_id,
-        session_id=query.session_id,
-        channel=query.channel,
-        status="approved_fallback",
-        label="anything",
-        confidence=1.0,
-        display_text="",
-        channel_json=ChannelPayload(status="approved_fallback", message=""),
-    )
-
-
-_MAKE: dict[str, Callable[[Any], Value]] = {
-    "understand": _understand,
-    "retrieve": _retrieve,
-    "synthesize": _synthesize,
-    "critic": _critic,
-    "format": _format,
-}
-
-
 def _query_of(message: Any) -> Query:
     if isinstance(message, Query):
         return message
@@ -169,10 +99,10 @@ def _query_of(message: Any) -> Query:
 
 def handler_of(stage: str) -> Handler:
     """The handler of a stage, with a memory of its own."""
-    behaviour, make = Behaviour(stage), _MAKE[stage]
+    behaviour, make = Behaviour(stage), HANDLERS[stage]
 
     async def handle(message: Any) -> Value:
         await behaviour.act(_query_of(message))
-        return make(message)
+        return await make(message)
 
     return handle

@@ -12,7 +12,6 @@ import fakeredis
 import redis
 import redis.asyncio as aioredis
 
-from benchmarks import noop
 from bus import Backend, Bus, BusConfig, UrlBackend, Worker
 from bus.delivery import fields_of
 from bus.failed import DeadRecord
@@ -34,6 +33,7 @@ from contracts import (
     Unreachable,
     Value,
 )
+from groundwire import noop
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from bus_system import NOOP, Running, System, holds, leave, query, ready, soon, url_backend
 
-from benchmarks import noop
+from groundwire import noop
 
 pytest_plugins = ("bus_fixtures",)
 

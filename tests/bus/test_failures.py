@@ -9,8 +9,8 @@ import pytest
 from bus_system import NOOP, System, query, soon
 from desk import Desk
 
-from benchmarks import noop
 from contracts import Invalid, Permanent, Query, Transient
+from groundwire import noop
 
 pytest_plugins = ("bus_fixtures",)
 

@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 from bus_system import NOOP, STAGES, System, format_any, out_of_scope, query, reject, soon
 
-from benchmarks import noop
 from bus.runner import Handler
 from contracts import DraftAnswer, Intent, Query, RetrievedContext
+from groundwire import noop
 
 pytest_plugins = ("bus_fixtures",)
 

@@ -109,8 +109,8 @@ async def test_a_lane_may_be_drained_while_the_other_is_busy(two: System) -> Non
     """Stopping waits for what runs, in whichever lane it runs."""
     import asyncio
 
-    from benchmarks import noop
     from contracts import Intent, Query
+    from groundwire import noop
 
     started, go = asyncio.Event(), asyncio.Event()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from bus_system import Running, System, holds, leave, query, ready, soon
 
-from benchmarks import noop
+from groundwire import noop
 
 pytest_plugins = ("bus_fixtures",)
 pytestmark = pytest.mark.server

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from bus_system import FAST, System, holds, leave, query, ready, soon, url_backend
 
-from benchmarks import noop
 from contracts import Unreachable
+from groundwire import noop
 from groundwire.embedded import TemporaryServer, temporary_server
 
 pytest_plugins = ("bus_fixtures",)

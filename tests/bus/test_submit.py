@@ -146,7 +146,7 @@ async def test_labels_and_channel_travel_with_the_question(system: System) -> No
     seen: list[Query] = []
 
     async def understand(asked: Query) -> object:
-        from benchmarks import noop
+        from groundwire import noop
 
         seen.append(asked)
         return await noop.understand(asked)

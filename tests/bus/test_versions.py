@@ -7,12 +7,12 @@ from typing import ClassVar, Literal
 
 from bus_system import Lines, Running, System, leave, ready, soon
 
-from benchmarks import noop
 from bus import Worker
 from bus.runner import Handler
 from contracts import TOPOLOGY, Decoded, Decoder, Intent, Newer, Query, Stage, Value
 from contracts.envelope import encode, first_envelope, type_name
 from contracts.topology import Topology
+from groundwire import noop
 
 pytest_plugins = ("bus_fixtures",)
 
