@@ -13,6 +13,7 @@ def environment(**extra: str) -> dict[str, str]:
     """This process's environment: our programs on PATH, no setting of ours, nothing of make's."""
     strange = ("GROUNDWIRE_", "MAKE", "MFLAGS", "PYTEST_", "COV_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(strange)}
+    kept.pop("PYTHON", None)  # as in `make test PYTHON=…`
     path = os.pathsep.join([str(BIN), kept.get("PATH", os.defpath)])
     return kept | {"PATH": path, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "100"} | extra
 
