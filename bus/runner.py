@@ -1,4 +1,4 @@
-"""Running one delivery: from bytes to a settlement. The one broad `except` of the product is here."""
+"""Running one delivery: from bytes to a settlement. The broad `except`s of the product are here."""
 
 import time
 from collections.abc import Awaitable, Callable

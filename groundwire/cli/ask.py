@@ -81,7 +81,7 @@ def ask(
 
 async def _ask(asking: Asking) -> "tuple[FormattedResponse, list[Seen]]":
     query = query_of(asking)
-    chosen = _settings(asking)
+    chosen = settings(profile=asking.profile, intents=asking.intents)
     with console_err().status("looking for a running system") as status:
         async with _bus(asking, chosen, status) as bus:
             watching = asyncio.create_task(_name_steps(bus, query, status))
@@ -107,20 +107,12 @@ def query_of(asking: Asking) -> Query:
         raise Invalid(f"the question was not accepted: {fields_at_fault(error)}") from error
 
 
-def _settings(asking: Asking) -> Settings:
-    known = settings()
-    given = {"profile": asking.profile, "intents": asking.intents and asking.intents.absolute()}
-    return known.model_copy(update={name: value for name, value in given.items() if value})
-
-
 @asynccontextmanager
 async def _bus(asking: Asking, chosen: Settings, status: "Status") -> "AsyncIterator[Bus]":
     """The running system if it is the one asked for, else a private one."""
     from groundwire.client import connect
 
-    url = None if asking.docs or asking.profile or asking.intents else await _running_url(chosen)
-    if url is None and (asking.docs or asking.profile or asking.intents):
-        url = await _url_with(asking, chosen)
+    url = await _running_url(asking, chosen)
     if url is not None:
         async with connect(url, settings=chosen) as bus:
             idle = (await bus.status()).idle_stages
@@ -137,21 +129,15 @@ async def _bus(asking: Asking, chosen: Settings, status: "Status") -> "AsyncIter
         yield system.bus
 
 
-async def _running_url(chosen: Settings) -> str | None:
+async def _running_url(asking: Asking, chosen: Settings) -> str | None:
+    """The running system's URL, if it answers from what was asked for; a server of the user's own is not known to."""
     from groundwire.embedded import find_system
 
     if chosen.redis_url is not None:
-        return chosen.redis_url.get_secret_value()
-    running = await find_system(chosen.home)
-    return running.url if running else None
-
-
-async def _url_with(asking: Asking, chosen: Settings) -> str | None:
-    """The running system's URL if it answers from these very documents with this profile."""
-    from groundwire.embedded import find_system
-
-    running = await find_system(chosen.home) if chosen.redis_url is None else None
-    if running is None or asking.intents:
+        particular = asking.docs or asking.profile or asking.intents
+        return None if particular else chosen.redis_url.get_secret_value()
+    running = None if asking.intents else await find_system(chosen.home)
+    if running is None:
         return None
     same_docs = asking.docs is None or str(asking.docs.resolve()) == running.state.docs
     same_profile = asking.profile is None or asking.profile == running.state.profile

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def settings() -> Settings:
-    """The settings of this folder and environment."""
-    return load_settings(os.environ, Path.cwd())
+def settings(*, profile: str | None = None, intents: Path | None = None) -> Settings:
+    """The settings of this folder and environment, under what the command line gives."""
+    given = {"profile": profile, "intents": intents and intents.absolute()}
+    known = load_settings(os.environ, Path.cwd())
+    return known.model_copy(update={name: value for name, value in given.items() if value})
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:

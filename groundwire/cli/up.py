@@ -49,9 +49,7 @@ def up(
 
     A worker that dies is restarted. A second `up` in the same folder shares the first one's system.
     """
-    known = settings()
-    given = {"profile": profile, "intents": intents and intents.absolute()}
-    chosen = known.model_copy(update={name: value for name, value in given.items() if value})
+    chosen = settings(profile=profile, intents=intents)
     return run_async(_up(chosen, docs, workers, ask, once=once))
 
 
