@@ -9,6 +9,9 @@ from .blocks import Block, blocks
 from .model import Document, Passage
 from .sentences import sentences, words
 
+CHUNKING_VERSION = 1
+"""Raised whenever the same document and sizes give other passages: what was cut before is cut again."""
+
 
 @dataclass(frozen=True)
 class Chunking:
@@ -36,7 +39,9 @@ class _Span:
 
 
 def chunk(document: Document, chunking: Chunking) -> Document:
-    """The document with its passages, numbered in order of their place."""
+    """The document with its passages, numbered in order of their place; one that has some keeps them."""
+    if document.passages:
+        return document
     is_fixed = chunking.method == "fixed"
     spans = _fixed(document.text, chunking) if is_fixed else _by_sentence(document, chunking.size)
     kept = (_trimmed(document.text, span, chunking) for span in spans)

@@ -9,7 +9,7 @@ from contracts import Invalid
 from . import store
 from .chunking import Chunking, chunk
 from .model import Problem
-from .readers import read
+from .reading import read_all
 from .snapshot import Snapshot, build
 
 
@@ -52,10 +52,10 @@ def in_memory(
 
 
 def _build(paths: Sequence[Path], chunking: Chunking, intents: str | None) -> _Built:
-    reading = read(paths)
-    documents = [*(chunk(document, chunking) for document in reading.unchunked), *reading.ready]
+    read, problems, ignored = read_all(paths)
+    documents = [chunk(document, chunking) for document in read]
     if not documents:
-        raise Invalid(_nothing(paths, reading.problems))
+        raise Invalid(_nothing(paths, problems))
     snapshot, files = build(documents, chunking, intents)
     ingestion = Ingestion(
         version=snapshot.version,
@@ -63,8 +63,8 @@ def _build(paths: Sequence[Path], chunking: Chunking, intents: str | None) -> _B
         passages=len(snapshot.passages),
         characters=sum(len(document.text) for document in documents),
         sources=tuple(dict.fromkeys(document.source for document in documents)),
-        problems=tuple(reading.problems),
-        ignored=tuple(reading.ignored),
+        problems=tuple(problems),
+        ignored=tuple(ignored),
     )
     return _Built(snapshot, files, ingestion)
 

@@ -1,25 +1,58 @@
 """What a corpus is made of: documents, and the passages that point into their text. Values."""
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 PUBLIC = "public"
+
+Unit = Literal["line", "page", "row"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The way back from a text to its source: at character `starts[n]` begins number `numbers[n]`.
+
+    A page or a row lasts until the next one begins. Lines follow one another, so only those where the count
+    jumps are listed: mostly one, the line on which the text begins below its front matter.
+    Invariant: `starts` begins with 0 and is sorted, and is as long as `numbers`.
+    """
+
+    unit: Unit
+    starts: tuple[int, ...] = (0,)
+    numbers: tuple[int, ...] = (1,)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line, a page or a row of a source, counted from 1."""
+
+    unit: Unit
+    number: int
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A span of a document: its text is `document.text[char_start:char_end]`."""
+    """A span of a document: its text is `document.text[char_start:char_end]`.
+
+    `section`: passages of one document with the same number stand under the same heading, and neighbours may be
+    read as one. `context`: another span that the passage can't be understood without, such as a table's header.
+    """
 
     passage_id: str
     char_start: int
     char_end: int
     heading_path: tuple[str, ...] = ()
+    section: int = 0
+    context: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
 class Document:
-    """A source in its canonical text: UTF-8, line ends as `\\n`, front matter taken off.
+    """A source in its canonical text: NFC, line ends as `\\n`, front matter and navigation taken off.
 
+    Dates are what the source says of itself, as ISO 8601; `language` is an ISO 639-1 code.
     Invariant: every non-blank character of `text` is in one of the `passages`.
     """
 
@@ -30,14 +63,32 @@ class Document:
     labels: tuple[str, ...] = (PUBLIC,)
     markdown: bool = True
     passages: tuple[Passage, ...] = field(default=())
+    origin: Origin | None = None
+    published: str | None = None
+    modified: str | None = None
+    language: str | None = None
 
     def text_of(self, passage: Passage) -> str:
         """The words of one of its passages."""
         return self.text[passage.char_start : passage.char_end]
 
+    def context_of(self, passage: Passage) -> str:
+        """The words that one of its passages needs beside its own; empty where it needs none."""
+        return "" if passage.context is None else self.text[slice(*passage.context)]
+
     def passage(self, passage_id: str) -> Passage | None:
         """The passage of this id, if the document has it."""
         return self._by_id.get(passage_id)
+
+    def place(self, char: int) -> Place | None:
+        """Where in the source a character of the text stands; None where a source has no places."""
+        if self.origin is None:
+            return None
+        mark = bisect_right(self.origin.starts, char) - 1
+        number = self.origin.numbers[mark]
+        if self.origin.unit == "line":
+            number += self.text.count("\n", self.origin.starts[mark], char)
+        return Place(self.origin.unit, number)
 
     @cached_property
     def _by_id(self) -> dict[str, Passage]:

@@ -3,20 +3,22 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any
 
 from .chunking import Chunking
-from .model import Document, Passage
+from .model import Document, Origin, Passage
 
-FORMAT = 1
+FORMAT = 2
 DOCUMENTS, PASSAGES, INTENTS, MANIFEST = (
     "documents.jsonl",
     "passages.jsonl",
     "intents.toml",
     "manifest.json",
 )
+
+_STORED = frozenset(field.name for field in fields(Document)) - {"passages"}
 
 
 class Damaged(Exception):
@@ -79,8 +81,7 @@ def parse(version: str, files: Mapping[str, bytes]) -> Snapshot:
     passages: dict[str, list[Passage]] = {}
     for line in files[PASSAGES].splitlines():
         value = json.loads(line)
-        path = tuple(value.pop("heading_path"))
-        passages.setdefault(value.pop("doc_id"), []).append(Passage(**value, heading_path=path))
+        passages.setdefault(value.pop("doc_id"), []).append(_passage(value))
     documents = {}
     for line in files[DOCUMENTS].splitlines():
         document = _document(json.loads(line), passages)
@@ -95,21 +96,21 @@ def version_of(manifest: bytes) -> str:
 
 
 def _document(value: dict[str, Any], passages: Mapping[str, list[Passage]]) -> Document:
-    labels = tuple(value.pop("labels"))
-    return Document(**value, labels=labels, passages=tuple(passages.get(value["doc_id"], ())))
+    labels, origin = tuple(value.pop("labels")), value.pop("origin", None)
+    if origin is not None:
+        origin = Origin(origin["unit"], tuple(origin["starts"]), tuple(origin["numbers"]))
+    own = tuple(passages.get(value["doc_id"], ()))
+    return Document(**value, labels=labels, origin=origin, passages=own)
+
+
+def _passage(value: dict[str, Any]) -> Passage:
+    path, context = tuple(value.pop("heading_path")), value.pop("context", None)
+    return Passage(**value, heading_path=path, context=tuple(context) if context else None)
 
 
 def _document_line(document: Document) -> bytes:
-    return _line(
-        {
-            "doc_id": document.doc_id,
-            "title": document.title,
-            "source": document.source,
-            "labels": list(document.labels),
-            "markdown": document.markdown,
-            "text": document.text,
-        }
-    )
+    stored = {name: value for name, value in vars(document).items() if name in _STORED}
+    return _line({**stored, "origin": document.origin and asdict(document.origin)})
 
 
 def _passage_lines(document: Document) -> bytes:

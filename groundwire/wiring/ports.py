@@ -57,7 +57,10 @@ def _found(document: "Document", passage: "Passage") -> "FoundPassage":
         title=document.title,
         source=document.source,
         text=document.text_of(passage),
-        **vars(passage),
+        passage_id=passage.passage_id,
+        char_start=passage.char_start,
+        char_end=passage.char_end,
+        heading_path=passage.heading_path,
     )
 
 

@@ -7,7 +7,9 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass
 
-from .model import PUBLIC, Document, Passage, Problem
+from ..model import PUBLIC, Document, Passage, Problem
+from .source import Reading, Source
+from .text import Undecodable, decoded
 
 SEPARATOR = "\n\n"
 MAX_ID_CHARS = 200
@@ -23,8 +25,12 @@ class _Line:
     labels: tuple[str, ...]
 
 
-def documents_of(text: str, source: str) -> tuple[list[Document], list[Problem]]:
+def passages(source: Source) -> Reading:
     """The documents of a file of passages, and the lines that aren't passages."""
+    try:
+        text = decoded(source.raw)
+    except Undecodable as error:
+        return Reading.refused(source, str(error))
     problems: list[Problem] = []
     by_document: dict[str, list[_Line]] = defaultdict(list)
     seen: set[str] = set()
@@ -39,14 +45,14 @@ def documents_of(text: str, source: str) -> tuple[list[Document], list[Problem]]
             if others and others[0].labels != line.labels:
                 raise ValueError(f"labels differ from those before in {line.doc_id!r}")
         except ValueError as error:
-            problems.append(Problem(f"{source}:{number}", str(error)))
+            problems.append(Problem(f"{source.name}:{number}", str(error)))
             continue
         seen.add(line.passage_id)
         by_document[line.doc_id].append(line)
-    return [_document(lines) for lines in by_document.values()], problems
+    return Reading(tuple(_document(lines) for lines in by_document.values()), tuple(problems))
 
 
-def _line(raw: str, source: str) -> _Line:
+def _line(raw: str, source: Source) -> _Line:
     try:
         value = json.loads(raw)
     except json.JSONDecodeError as error:
@@ -62,8 +68,8 @@ def _line(raw: str, source: str) -> _Line:
         text=_string(fields, "text", None).replace("\r\n", "\n").replace("\r", "\n"),
         doc_id=doc_id,
         title=_string(fields, "title", doc_id),
-        source=_string(fields, "source", source),
-        labels=_labels(fields.get("labels", [PUBLIC])),
+        source=_string(fields, "source", source.name),
+        labels=_labels(fields.get("labels", list(source.labels or (PUBLIC,)))),
     )
 
 

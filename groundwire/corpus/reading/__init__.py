@@ -1,0 +1,81 @@
+"""Files into documents. Listing, loading and reading are apart, so that what didn't change isn't read again.
+
+What can't be read is a value with its reason, and the rest goes in.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+from ..model import Document, Problem
+from . import listing, pages, ready
+from .listing import Listing
+from .source import READER_VERSION, Reader, Reading, Source, SourceFile
+
+__all__ = [
+    "READER_VERSION",
+    "Listing",
+    "Reading",
+    "Source",
+    "SourceFile",
+    "list_sources",
+    "load_source",
+    "read_all",
+    "read_source",
+]
+
+PAGES: dict[str, Reader] = {
+    ".md": pages.markdown,
+    ".markdown": pages.markdown,
+    ".txt": pages.plain,
+}
+"""By ending: what is read from folders, or by its own path."""
+
+DATA: dict[str, Reader] = {".jsonl": ready.passages}
+"""By ending: what is read only by its own path, since a folder's data files needn't be meant."""
+
+MAX_SOURCE_BYTES = 256 * 1024 * 1024
+
+
+def list_sources(paths: Iterable[Path]) -> Listing:
+    """The files that these paths name, in order; folders are walked, nothing is opened."""
+    return listing.list_files(paths, PAGES.keys(), DATA.keys())
+
+
+def load_source(file: SourceFile) -> Source | Problem:
+    """A file with its bytes; the Problem says why they can't be had."""
+    raw = listing.load(file, most_bytes=MAX_SOURCE_BYTES)
+    return raw if isinstance(raw, Problem) else Source(file.name, raw, file.labels)
+
+
+def read_source(source: Source) -> Reading:
+    """The documents of a source. Pure: equal digests are read to equal documents."""
+    ending = PurePosixPath(source.name).suffix.lower()
+    reader = PAGES.get(ending) or DATA.get(ending)
+    if reader is None:
+        return Reading.refused(source, f"no reader for {ending or 'a file without an ending'}")
+    return reader(source)
+
+
+def read_all(paths: Iterable[Path]) -> tuple[list[Document], list[Problem], list[str]]:
+    """The documents of all paths, what could not be read, and what was ignored. Ids are unique."""
+    listed = list_sources(paths)
+    documents: dict[str, Document] = {}
+    problems = listed.problems
+    for reading in _readings(listed.files):
+        problems.extend(reading.problems)
+        for document in reading.documents:
+            if document.doc_id in documents:
+                reason = f"another document has the id {document.doc_id!r}"
+                problems.append(Problem(document.source, reason))
+            else:
+                documents[document.doc_id] = document
+    return list(documents.values()), problems, listed.ignored
+
+
+def _readings(files: Iterable[SourceFile]) -> Iterator[Reading]:
+    for file in files:
+        source = load_source(file)
+        if isinstance(source, Problem):
+            yield Reading(problems=(source,))
+        else:
+            yield read_source(source)
