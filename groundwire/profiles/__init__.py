@@ -28,7 +28,7 @@ class UnderstandPart(_Part):
 class ChunkingPart(_Part):
     """How documents are cut; sizes in characters."""
 
-    method: Literal["fixed", "sentence"]
+    method: Literal["fixed", "structure"]
     size: Annotated[int, Field(ge=20, le=100_000)]
     overlap: Annotated[int, Field(ge=0)] = 0
 

@@ -33,6 +33,11 @@ def ids(trace: Trace) -> list[str]:
     return [passage.passage_id for passage in trace.context.passages]
 
 
+def documents(trace: Trace) -> list[str]:
+    assert trace.context is not None
+    return [passage.doc_id for passage in trace.context.passages]
+
+
 async def test_reference_returns_three_passages_even_without_evidence(passages: Path) -> None:
     """As the course does: in passage order, every score 0."""
     trace = await build_pipeline("reference", passages).run("unsubscribe")
@@ -86,9 +91,9 @@ async def test_a_query_is_answered_from_what_its_labels_open(tmp_path: Path) -> 
     (tmp_path / "hidden.md").write_text("---\nlabels: [staff]\n---\n# Refunds\n\nRefund refund.")
     pipeline = build_pipeline("default", tmp_path)
     asked = Query(text="refund", session_id="s")
-    assert ids(await pipeline.run(asked)) == ["open.md_p0"]
+    assert documents(await pipeline.run(asked)) == ["open.md"]
     both = asked.model_copy(update={"labels": ("staff",)})
-    assert ids(await pipeline.run(both)) == ["hidden.md_p0"]
+    assert documents(await pipeline.run(both)) == ["hidden.md"]
     nothing = await pipeline.run(asked.model_copy(update={"labels": ("other",)}))
     assert nothing.response.status == "approved_fallback"
 

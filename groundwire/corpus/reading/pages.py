@@ -2,7 +2,7 @@
 
 from pathlib import PurePosixPath
 
-from ..blocks import blocks
+from ..chunking.blocks import blocks
 from ..model import PUBLIC, Document, Origin
 from . import frontmatter
 from .source import Reading, Source
@@ -56,4 +56,4 @@ def _document(
 
 def _first_heading(body: str) -> str:
     first = next((block for block in blocks(body, markdown=True)), None)
-    return first.heading_path[-1] if first and first.heading_path else ""
+    return first.name if first else ""
