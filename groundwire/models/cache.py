@@ -1,0 +1,116 @@
+"""Vectors that were computed before, on disk, by model and by content. Any number of processes share it."""
+
+import hashlib
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from .vectors import Vectors
+
+BATCH_TEXTS = 512
+WAIT_S = 30.0
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS vectors (model TEXT, digest BLOB, vector BLOB, "
+    "PRIMARY KEY (model, digest)) WITHOUT ROWID"
+)
+
+
+class Embedder(Protocol):
+    """Texts into unit vectors. Vectors of the same `model_id` are comparable, others are not."""
+
+    @property
+    def model_id(self) -> str:
+        """The name, with the digests of the files that decide the numbers."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a row."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One unit row for each text, in order."""
+        ...
+
+
+class Cached:
+    """An embedder that asks another only for texts it has not seen. The file may be deleted any time."""
+
+    def __init__(
+        self,
+        inner: Embedder,
+        path: Path,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """`progress` is told how many of the new texts are done, and of how many."""
+        self._inner = inner
+        self._path = path
+        self._progress = progress
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with self._connection() as database:
+            database.execute(_TABLE)
+        database.close()
+
+    @property
+    def model_id(self) -> str:
+        """That of the embedder behind."""
+        return self._inner.model_id
+
+    @property
+    def dimensions(self) -> int:
+        """Those of the embedder behind."""
+        return self._inner.dimensions
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One unit row for each text, in order; what is new is stored batch by batch."""
+        digests = [hashlib.sha256(text.encode(errors="surrogatepass")).digest() for text in texts]
+        new = dict(zip(digests, texts, strict=True))
+        database = self._connection()
+        try:
+            known = self._stored(database, list(new))
+            # By length, so that batches of the embedder behind hold texts of about one length.
+            missing = sorted(
+                (digest for digest in new if digest not in known),
+                key=lambda digest: (len(new[digest]), digest),
+            )
+            for at in range(0, len(missing), BATCH_TEXTS):
+                part = missing[at : at + BATCH_TEXTS]
+                rows = self._inner.embed([new[digest] for digest in part])
+                self._store(database, part, rows)
+                known |= dict(zip(part, rows, strict=True))
+                if self._progress is not None:
+                    self._progress(at + len(part), len(missing))
+        finally:
+            database.close()
+        if not digests:
+            return np.zeros((0, self.dimensions), dtype=np.float32)
+        return np.stack([known[digest] for digest in digests])
+
+    def _connection(self) -> sqlite3.Connection:
+        database = sqlite3.connect(self._path, timeout=WAIT_S)
+        database.execute("PRAGMA synchronous = OFF")  # a cache: what a crash takes is made again
+        return database
+
+    def _stored(self, database: sqlite3.Connection, digests: list[bytes]) -> dict[bytes, Vectors]:
+        found: dict[bytes, Vectors] = {}
+        for at in range(0, len(digests), BATCH_TEXTS):
+            part = digests[at : at + BATCH_TEXTS]
+            marks = ",".join("?" * len(part))
+            rows = database.execute(
+                f"SELECT digest, vector FROM vectors WHERE model = ? AND digest IN ({marks})",  # noqa: S608
+                [self.model_id, *part],
+            )
+            found |= {digest: np.frombuffer(row, dtype="<f4") for digest, row in rows}
+        return found
+
+    def _store(self, database: sqlite3.Connection, digests: list[bytes], rows: Vectors) -> None:
+        values = [
+            (self.model_id, digest, row.astype("<f4").tobytes())
+            for digest, row in zip(digests, rows, strict=True)
+        ]
+        with database:
+            database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", values)

@@ -1,0 +1,93 @@
+"""Sentence embeddings of a transformer in ONNX: mean of the token states, as sentence-transformers pools.
+
+One thread: several processes share a machine, and small batches gain little from more.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from contracts import Misconfigured
+
+from .vectors import Vectors, fingerprint, unit
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
+
+BATCH_TOKENS = 1_000
+"""Tokens of a batch, padding included: more at a time costs memory and isn't faster on a CPU."""
+MAX_TOKENS = 256
+
+
+class Onnx:
+    """A model and its tokenizer, both files of this machine. A text is cut after `max_tokens`."""
+
+    def __init__(
+        self,
+        model: Path,
+        tokenizer: Path,
+        *,
+        name: str,
+        sha256: str | None = None,
+        max_tokens: int = MAX_TOKENS,
+    ) -> None:
+        import onnxruntime  # type: ignore[import-untyped]
+        from tokenizers import Tokenizer
+
+        found = fingerprint(model)
+        if sha256 is not None and found != sha256:
+            raise Misconfigured(f"model file {model}: its SHA-256 is {found}, not {sha256}")
+        words = fingerprint(tokenizer)
+        self.model_id = f"{name}:{found[:16]}:{words[:16]}:{max_tokens}"
+        self._tokenizer = Tokenizer.from_file(str(tokenizer))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_tokens)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        self._session: Any = onnxruntime.InferenceSession(
+            str(model), options, providers=["CPUExecutionProvider"]
+        )
+        self._inputs = frozenset(each.name for each in self._session.get_inputs())
+        self.dimensions = self.embed([""]).shape[1]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One unit row for each text, in order."""
+        encodings = self._tokenizer.encode_batch(list(texts))
+        if not encodings:
+            return np.zeros((0, self.dimensions), dtype=np.float32)
+        rows: list[Vectors | None] = [None] * len(encodings)
+        for places in batches([len(one.ids) for one in encodings]):
+            pooled = self._pooled([encodings[place] for place in places])
+            for place, row in zip(places, pooled, strict=True):
+                rows[place] = row
+        return np.stack([row for row in rows if row is not None])
+
+    def _pooled(self, encodings: Sequence["Encoding"]) -> Vectors:
+        longest = max(len(one.ids) for one in encodings)
+        ids = np.zeros((len(encodings), longest), dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for row, one in enumerate(encodings):
+            ids[row, : len(one.ids)] = one.ids
+            mask[row, : len(one.ids)] = 1
+        feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        given = {name: value for name, value in feed.items() if name in self._inputs}
+        states = self._session.run(None, given)[0]
+        if states.ndim == 3:
+            weights = mask[:, :, None].astype(np.float32)
+            states = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+        return unit(states)
+
+
+def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Places by rising length, in groups of at most BATCH_TOKENS tokens once padded to the longest."""
+    group: list[int] = []
+    for place in sorted(range(len(lengths)), key=lambda place: (lengths[place], place)):
+        if group and (len(group) + 1) * lengths[place] > BATCH_TOKENS:
+            yield group
+            group = []
+        group.append(place)
+    if group:
+        yield group
