@@ -36,15 +36,21 @@ class Adopter:
             deadline_s=place.config.deadline_s,
             source="adopt",
         )
+        if opening.is_too_large(place.config):
+            return DeadLetter("too_large", f"its query has {len(opening.body)} bytes")
         keys = place.keys
+        blob = opening.blob(keys, place.config)
         names = [place.stream, keys.open, keys.counters]
         names += [keys.result(opening.query_id), keys.idempotency(opening.query_id)]
+        if blob is not None:
+            names.append(blob.key)
         ttl_ms = int(place.config.idempotency_ttl_s * 1000)
         status = await self._until_taken(
             names,
             [
                 *(place.stage.name, delivery.id, opening.query_id, opening.digest),
-                *(opening.deadline_ms, ttl_ms, opening.body),
+                *(opening.deadline_ms, ttl_ms, opening.body if blob is None else blob.reference),
+                *((blob.ttl_ms, blob.body) if blob is not None else ()),
             ],
         )
         self._log("query.adopted", query_id=opening.query_id, status=status)

@@ -40,6 +40,7 @@ _CLOCK_TRUSTED_S = 10.0
 _SUBMIT_TRIES = 5
 _RECHECK_S = 2.0
 _CHUNK = 100
+_CHUNK_BYTES = 1 << 20
 
 
 class Bus:
@@ -217,6 +218,10 @@ class Bus:
             )
         except (PydanticSerializationError, UnicodeEncodeError) as error:
             raise Invalid("the question is not valid Unicode (a lone surrogate)") from error
+        if opening.is_too_large(self.config):
+            raise Invalid(
+                f"the query has {len(opening.body)} bytes; {self.config.max_payload_bytes} are allowed"
+            )
         return lane, key or opening.query_id, opening
 
     async def _submit(self, lane: int, chunk: Sequence[tuple[str, Opening]]) -> list[str]:
@@ -226,8 +231,15 @@ class Bus:
         args: list[str | bytes | int] = [
             *(len(chunk), self.config.open_mark, int(self.config.idempotency_ttl_s * 1000))
         ]
-        for _, opening in chunk:
-            args += [opening.query_id, opening.digest, opening.deadline_ms, opening.body]
+        stored: list[str | bytes | int] = []
+        for number, (_, opening) in enumerate(chunk, start=1):
+            blob = opening.blob(keys, self.config)
+            body = opening.body if blob is None else blob.reference
+            args += [opening.query_id, opening.digest, opening.deadline_ms, body]
+            if blob is not None:
+                names.append(blob.key)
+                stored += [number, blob.ttl_ms, blob.body]
+        args += stored
         answers = await self._until_answered(names, args)
         return [self._accepted(text(status), text(query_id)) for status, query_id in answers]
 
@@ -268,11 +280,14 @@ class Bus:
 def _by_lane(
     stamped: Sequence[tuple[int, str, Opening]],
 ) -> list[tuple[int, list[tuple[str, Opening]]]]:
-    """Runs of the same lane, in order, of at most a hundred."""
+    """Runs of the same lane, in order, of at most a hundred and a MiB, or of one that is larger."""
     runs: list[tuple[int, list[tuple[str, Opening]]]] = []
+    size = 0
     for lane, key, opening in stamped:
-        if not runs or runs[-1][0] != lane or len(runs[-1][1]) >= _CHUNK:
+        size += len(opening.body)
+        if not runs or runs[-1][0] != lane or len(runs[-1][1]) >= _CHUNK or size > _CHUNK_BYTES:
             runs.append((lane, []))
+            size = len(opening.body)
         runs[-1][1].append((key, opening))
     return runs
 

@@ -31,6 +31,8 @@ class BusConfig:
     results_kept: int = 100_000
     events_kept: int = 100_000
     dead_kept: int = 10_000
+    blob_bytes: int = 256 << 10
+    max_payload_bytes: int = 16 << 20
     settle_entries: int = 128
     settle_bytes: int = 1 << 20
 

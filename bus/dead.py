@@ -8,12 +8,13 @@ from typing import Any
 
 from contracts import Invalid, Transient
 
+from .blob import blob_of
 from .clock import ServerClock, time_reply_ms, to_ms
 from .config import BusConfig
 from .delivery import fields_of
 from .failed import DeadRecord
 from .keys import Keys
-from .wire import Wire, text
+from .wire import Arg, Wire, text
 
 _DEAD_ID = re.compile(r"([0-9]{1,4})/([0-9]{1,19}-[0-9]{1,19})")
 
@@ -69,16 +70,22 @@ class DeadLetters:
         envelope = replayable(await self.raw(dead_id), entry)
         envelope["deadline"] = deadline.isoformat()
         record = entry.record
-        status = text(
-            await self._wire.script(
-                "replay",
-                [
-                    *(keys.dead, keys.open, keys.counters, keys.of(record.stream)),
-                    *(record.raw_key, keys.replaying, keys.result(record.query_id)),
-                ],
-                [entry_id, record.query_id, to_ms(deadline), json.dumps(envelope)],
-            )
+        names = [keys.dead, keys.open, keys.counters, keys.of(record.stream)]
+        names += [record.raw_key, keys.replaying, keys.result(record.query_id)]
+        body = json.dumps(envelope).encode()
+        args: list[Arg] = [entry_id, record.query_id, to_ms(deadline), body]
+        blob = blob_of(
+            body,
+            f"replay:{entry_id}",
+            record.query_id,
+            keys=keys,
+            left_ms=int(self._config.deadline_s * 1000),
+            config=self._config,
         )
+        if blob is not None:
+            names.append(blob.key)
+            args = [*args[:3], blob.reference, blob.ttl_ms, blob.body]
+        status = text(await self._wire.script("replay", names, args))
         match status.partition(" "):
             case ("REPLAYED", _, _):
                 return record.query_id

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from contracts import Value
 from contracts.envelope import Envelope
 
-from .fate import Fate
+from .fate import DeadLetter, Fate
 
 
 @dataclass(slots=True)
@@ -18,13 +18,27 @@ class Delivery:
     envelope: Envelope[Value] | None = None
     """Until the fate is decided."""
     type: str = ""
+    deadline_ms: int = 0
     waited_ms: int = 0
     handled_s: float = 0.0
+    fetched: bytes | None = None
+    """The message of an entry that only refers to it, once it is here."""
 
     @property
     def raw(self) -> bytes | None:
-        """The envelope's bytes; None for a bare entry."""
-        return self.fields.get(b"event")
+        """The envelope's bytes; None for a bare entry, and for a blob that isn't here."""
+        return self.fields.get(b"event", self.fetched)
+
+    @property
+    def blob(self) -> str | None:
+        """The name of the blob that holds the message, where the entry itself doesn't."""
+        name = None if b"event" in self.fields else self.fields.get(b"blob")
+        return None if name is None else name.decode(errors="replace")
+
+    @property
+    def subject(self) -> str:
+        """The query that an entry with a blob says it belongs to."""
+        return self.fields.get(b"subject", b"").decode(errors="replace")
 
     @property
     def attempt(self) -> int:
@@ -49,6 +63,12 @@ class Settlement:
     """What leaves: the next envelope, the retried one, or the failed result."""
     is_stranger: bool = False
     """Whether the entry came from outside and its query was never accepted."""
+
+    @property
+    def size(self) -> int:
+        """Bytes to send: a dead letter takes along what lay on the stream."""
+        raw = self.delivery.raw if isinstance(self.fate, DeadLetter) else None
+        return len(self.body) + len(raw or b"")
 
 
 def fields_of(flat: list[bytes] | None) -> dict[bytes, bytes]:

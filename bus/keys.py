@@ -52,7 +52,7 @@ class Keys:
         return self.of(f"{stream}:delayed")
 
     def delayed_body(self, stream: str) -> str:
-        """Hash: entry id → attempt, space, envelope."""
+        """Hash: entry id → attempt, space, envelope (or `blob:<name> <query_id>`)."""
         return self.of(f"{stream}:delayed:body")
 
     def alive(self, stage: str, consumer: str) -> str:
@@ -66,6 +66,10 @@ class Keys:
     def idempotency(self, key: str) -> str:
         """String: payload digest, space, query_id."""
         return self.of(f"idem:{hashlib.sha256(key.encode()).hexdigest()[:32]}")
+
+    def blob(self, name: str) -> str:
+        """String: a message too large for its stream, while it is under way."""
+        return self.of(f"blob:{name}")
 
     def raw(self, stage: str, entry_id: str) -> str:
         """String: the bytes of a dead letter, for the operator only."""

@@ -10,6 +10,7 @@ from contracts import Query, Unreachable
 
 from .adopter import Adopter
 from .beat import Beat
+from .blob import fetch
 from .clock import ServerClock, time_reply_ms
 from .delivery import Delivery
 from .gate import Gate
@@ -193,6 +194,12 @@ class LaneWorker:
 
     async def _settle(self, delivery: Delivery) -> None:
         raw = delivery.raw
+        if raw is None and delivery.blob is not None:
+            await fetch(self._wire, self._place.keys, delivery)
+            raw = delivery.raw
+            if raw is None:
+                self._settler.put(await self._runner.lost(delivery))
+                return
         if raw is not None:
             settlement = await self._runner.run(delivery, raw)
             self._hand.pace(delivery.handled_s)

@@ -11,7 +11,10 @@ from pydantic import ValidationError
 from contracts import Invalid, Query
 from contracts.envelope import encode, fields_at_fault, first_envelope
 
+from .blob import Blob, blob_of
 from .clock import to_ms
+from .config import BusConfig
+from .keys import Keys
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,19 @@ class Opening:
     query_id: str
     digest: str
     deadline_ms: int
+    left_ms: int
     body: bytes
+
+    def blob(self, keys: Keys, config: BusConfig) -> Blob | None:
+        """The blob that the envelope has to travel as, if it has to."""
+        name = f"submit:{self.query_id}"
+        return blob_of(
+            self.body, name, self.query_id, keys=keys, left_ms=self.left_ms, config=config
+        )
+
+    def is_too_large(self, config: BusConfig) -> bool:
+        """Whether the envelope may not travel at all."""
+        return len(self.body) > config.max_payload_bytes
 
 
 def open_query(query: Query, *, now: datetime, deadline_s: float, source: str) -> Opening:
@@ -36,7 +51,13 @@ def open_query(query: Query, *, now: datetime, deadline_s: float, source: str) -
         deadline=deadline,
         trace=query.trace,
     )
-    return Opening(query.query_id, payload_digest(query), to_ms(deadline), encode(envelope))
+    return Opening(
+        query_id=query.query_id,
+        digest=payload_digest(query),
+        deadline_ms=to_ms(deadline),
+        left_ms=int(deadline_s * 1000),
+        body=encode(envelope),
+    )
 
 
 def payload_digest(query: Query) -> str:

@@ -81,6 +81,7 @@ class Runner:
         )
         if refused:
             return self.bury(delivery, refused, envelope.subject)
+        delivery.deadline_ms = deadline_ms
         started = time.perf_counter()
         try:
             message = await self._handler(envelope.data)
@@ -115,9 +116,20 @@ class Runner:
             time=self._clock.now(),
             configdigest=self._place.configdigest,
         )
-        settlement = Settlement(delivery, Emit.of(message), envelope.subject, encode(outgoing))
+        body = encode(outgoing)
+        if len(body) > self._place.config.max_payload_bytes:
+            fate = DeadLetter("too_large", f"its output has {len(body)} bytes")
+            return self.bury(delivery, fate, envelope.subject)
+        settlement = Settlement(delivery, Emit.of(message), envelope.subject, body)
         delivery.envelope = None
         return settlement
+
+    async def lost(self, delivery: Delivery) -> Settlement:
+        """The settlement of an entry whose blob has expired, or was never there."""
+        subject = delivery.subject
+        accepted = await self._is_open(subject)
+        fate = DeadLetter("expired", "its blob is gone")
+        return self.bury(delivery, fate, subject if accepted else None)
 
     def not_a_message(self) -> DeadLetter:
         """The fate of an entry without an envelope where none can be made."""

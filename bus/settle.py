@@ -11,6 +11,8 @@ from contracts.answer import Status
 from contracts.event import DeadReason, Outcome
 from contracts.topology import RESULTS
 
+from .blob import Blob, blob_of, reference
+from .clock import to_ms
 from .config import BusConfig
 from .delivery import Settlement, order_of
 from .failed import dead_record, raw_bytes
@@ -73,6 +75,8 @@ def _fixed_keys(keys: Keys, stream: str) -> Mapping[str, int]:
 
 def _add_item(call: _Call, item: Settlement, place: Place, now: datetime, stamp: str) -> None:
     delivery, fate = item.delivery, item.fate
+    if delivery.blob is not None and not isinstance(fate, Retry | Park):
+        call.args += ["spend", call.key(place.keys.blob(delivery.blob))]
     match fate:
         case Emit(_, status, scores) if status is not None:
             event = _event(item, place, stamp, "answered", scores)
@@ -80,10 +84,14 @@ def _add_item(call: _Call, item: Settlement, place: Place, now: datetime, stamp:
         case Emit(kind, _, scores):
             event = _event(item, place, stamp, "emitted", scores)
             destination = call.key(place.keys.of(place.stage.emits[kind]))
-            call.args += ["emit", delivery.id, event, destination, item.body]
+            blob = _blob(item, place, now)
+            if blob is not None:
+                call.args += ["store", call.key(blob.key), blob.ttl_ms, blob.body]
+            body = item.body if blob is None else blob.reference
+            call.args += ["emit", delivery.id, event, destination, body]
         case Retry(delay_ms, attempt, error):
             event = _event(item, place, stamp, "retried", error=error)
-            call.args += ["retry", delivery.id, event, delay_ms, attempt, item.body]
+            call.args += ["retry", delivery.id, event, delay_ms, attempt, _again(item)]
         case DeadLetter(reason, error):
             event = _event(item, place, stamp, "dead", reason=reason, error=error)
             call.args += ["dead", delivery.id, event, *_dead(call, item, fate, place, now)]
@@ -92,12 +100,31 @@ def _add_item(call: _Call, item: Settlement, place: Place, now: datetime, stamp:
             name = f"{place.stage.consumes}:v{version}"
             destination = call.key(place.keys.of(name))
             call.args += ["park", delivery.id, event]
-            call.args += [destination, name, delivery.attempt, item.body]
+            call.args += [destination, name, delivery.attempt, _again(item)]
         case _:
             assert_never(fate)
 
 
+def _blob(item: Settlement, place: Place, now: datetime) -> Blob | None:
+    """The blob of what leaves, named after the entry that it came of: each has one output."""
+    if len(item.body) <= place.config.blob_bytes:
+        return None
+    name = f"{place.stage.consumes}:{item.delivery.id}"
+    left_ms = item.delivery.deadline_ms - to_ms(now)
+    return blob_of(
+        item.body, name, item.subject, keys=place.keys, left_ms=left_ms, config=place.config
+    )
+
+
+def _again(item: Settlement) -> bytes:
+    """What a retry or a park adds again: the message, or where it lies already."""
+    blob = item.delivery.blob
+    return item.body if blob is None else reference(blob, item.subject)
+
+
 def _result(call: _Call, item: Settlement, place: Place, status: Status) -> list[Arg]:
+    # Never a blob: who reads results joins nothing and deletes nothing, so a blob would outlive its trimmed entry or
+    # expire before it.
     return [
         call.key(place.keys.of(RESULTS[status])),
         call.key(place.keys.result(item.subject)),

@@ -107,9 +107,9 @@ class Settler:
 def take_batch(outbox: deque[Settlement], config: BusConfig) -> list[Settlement]:
     """The next settlements to send together: at most so many, at most so many bytes, at least one."""
     batch = [outbox.popleft()]
-    size = len(batch[0].body)
+    size = batch[0].size
     while outbox and len(batch) < config.settle_entries:
-        size += len(outbox[0].body)
+        size += outbox[0].size
         if size > config.settle_bytes:
             break
         batch.append(outbox.popleft())

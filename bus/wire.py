@@ -67,10 +67,15 @@ def _options(timeout_s: float) -> dict[str, Any]:
     }
 
 
+_PUTTING = frozenset({"adopt", "replay", "settle", "submit", "tick"})
+"""The scripts that add entries to work streams, by the function in put.lua."""
+
+
 @cache
 def script_source(name: str) -> str:
-    """The text of a Lua script of this package."""
-    return resources.files("bus").joinpath("scripts", f"{name}.lua").read_text()
+    """The text of a Lua script of this package, behind what it needs."""
+    source = resources.files("bus").joinpath("scripts", f"{name}.lua").read_text()
+    return script_source("put") + source if name in _PUTTING else source
 
 
 @cache

@@ -8,7 +8,15 @@ from .base import Value
 
 Outcome = Literal["emitted", "answered", "retried", "dead", "parked", "adopted", "dropped"]
 DeadReason = Literal[
-    "undecodable", "unknown_type", "invalid", "permanent", "attempts", "deliveries", "deadline"
+    "undecodable",
+    "unknown_type",
+    "invalid",
+    "permanent",
+    "attempts",
+    "deliveries",
+    "deadline",
+    "expired",
+    "too_large",
 ]
 
 

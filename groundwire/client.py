@@ -26,6 +26,8 @@ def bus_config(settings: Settings) -> BusConfig:
         idempotency_ttl_s=settings.idempotency_ttl_s,
         open_mark=settings.open_mark,
         backlog_mark=settings.backlog_mark,
+        blob_bytes=settings.blob_bytes,
+        max_payload_bytes=settings.max_payload_bytes,
         concurrency=settings.concurrency,
     )
 

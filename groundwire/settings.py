@@ -57,6 +57,12 @@ class Settings(BaseModel):
     )
     open_mark: Count = Field(10000, description="Open queries above which submit refuses.")
     backlog_mark: Count = Field(1000, description="Backlog of a stage above which readers pause.")
+    blob_bytes: Count = Field(
+        262144, description="Bytes of a message above which it travels beside its stream."
+    )
+    max_payload_bytes: Count = Field(
+        16777216, description="Bytes above which a query is refused and a message is a dead letter."
+    )
     concurrency: Count = Field(8, description="Deliveries that one worker handles at a time.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least severe level that is logged."

@@ -1,6 +1,7 @@
 -- Replaces a bare entry by its envelope and opens its query; a query_id that is known is dropped and counted.
--- KEYS  1 queries  2 open  3 counters  4 result key  5 idempotency key
+-- KEYS  1 queries  2 open  3 counters  4 result key  5 idempotency key  6 the blob's key, if it has one
 -- ARGV  1 group  2 entry id  3 query_id  4 payload digest  5 deadline ms  6 idempotency ttl ms  7 body
+--       8 the blob's ttl ms  9 its bytes
 -- Returns ADOPTED | KNOWN | GONE | REFUSED <why>
 local queries, open, counters, result, idempotency = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local group, id, query_id = ARGV[1], ARGV[2], ARGV[3]
@@ -22,7 +23,7 @@ if known then
   redis.pcall('HINCRBY', counters, 'duplicates', 1)
   return 'KNOWN'
 end
-local added = redis.pcall('XADD', queries, '*', 'event', ARGV[7])
+local added = put(queries, ARGV[7], KEYS[6] and {KEYS[6], ARGV[8], ARGV[9]})
 if type(added) == 'table' then return 'REFUSED ' .. added.err end
 redis.pcall('ZADD', open, ARGV[5], query_id)
 redis.pcall('SET', idempotency, ARGV[4] .. ' ' .. query_id, 'PX', ARGV[6])

@@ -12,6 +12,9 @@
 --       dead    destination, result key, raw key, query_id, 1 if never accepted, ttl ms, kept, dead kept,
 --               raw ttl ms, record, raw, body
 --       park    destination, name, attempt, body
+--       before it, where there is one:
+--       spend   the key of the blob that the entry refers to: deleted with the entry
+--       store   key, ttl ms, bytes of the blob that the body refers to: stored before the output
 -- Returns a status an item: OK | GONE | NOT_PENDING | FENCED | CLOSED | REFUSED <why>
 local stream, open, counters, events, dead = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local delayed, delayed_body, replaying, parked = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
@@ -46,7 +49,8 @@ if not unusable then
   end
 end
 
-local settled, finished, tally, notes = {}, {}, {}, {}
+local settled, finished, tally, notes, spent = {}, {}, {}, {}, {}
+local spending, storing                         -- the next item's blobs
 local function fence(id, owner_only)            -- nil if this delivery may be settled now, else its status
   if settled[id] then return 'GONE' end
   if mine[id] then return nil end
@@ -62,6 +66,7 @@ local function finish(id, event)
   settled[id] = true
   finished[#finished + 1] = id
   notes[#notes + 1] = event
+  if spending then spent[#spent + 1] = spending end
   return 'OK'
 end
 local function drop(id)                         -- its query has its result already: nothing more may leave
@@ -89,7 +94,7 @@ function settle.emit(id, event)
   local destination, body = take_key(), take()
   local why = fence(id, false) or misfit(destination, 'stream')
   if why then return why end
-  local added = redis.pcall('XADD', destination, '*', 'event', body)
+  local added = put(destination, body, storing)
   if type(added) == 'table' then return 'REFUSED ' .. added.err end
   return finish(id, event)
 end
@@ -143,7 +148,7 @@ function settle.park(id, event)
   local destination, name, attempt, body = take_key(), take(), take(), take()
   local why = fence(id, true) or misfit(destination, 'stream', parked, 'set')
   if why then return why end
-  local added = redis.pcall('XADD', destination, '*', 'event', body, 'attempt', attempt)
+  local added = put(destination, body, nil, 'attempt', attempt)
   if type(added) == 'table' then return 'REFUSED ' .. added.err end
   redis.pcall('SADD', parked, name)
   count('parked')
@@ -152,7 +157,11 @@ end
 
 local statuses = {}
 for i = 1, n do
-  local kind, id, event = take(), take(), take()
+  local kind = take()
+  spending, storing = nil, nil
+  if kind == 'spend' then spending, kind = take_key(), take() end
+  if kind == 'store' then storing, kind = {take_key(), take(), take()}, take() end
+  local id, event = take(), take()
   if unusable then
     statuses[i] = unusable
   else
@@ -163,6 +172,7 @@ end
 if #finished > 0 then
   redis.pcall('XACK', stream, group, unpack(finished))
   redis.pcall('XDEL', stream, unpack(finished))
+  if #spent > 0 then redis.pcall('UNLINK', unpack(spent)) end
   local seq = redis.pcall('HINCRBY', counters, 'events', #notes)
   for name, by in pairs(tally) do redis.pcall('HINCRBY', counters, name, by) end
   local lost = 0

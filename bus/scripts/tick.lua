@@ -12,7 +12,7 @@ if due.err then due = {} end
 for _, id in ipairs(due) do
   local stored = redis.call('HGET', delayed_body, id)
   local attempt, body = string.match(stored or '', '^(%d+) (.*)$')
-  local added = attempt and redis.pcall('XADD', stream, '*', 'event', body, 'attempt', attempt)
+  local added = attempt and put(stream, body, nil, 'attempt', attempt)
   if type(added) == 'table' then break end      -- a full server: the retry stays where it is
   redis.pcall('ZREM', delayed, id)
   redis.pcall('HDEL', delayed_body, id)

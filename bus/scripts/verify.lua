@@ -23,7 +23,7 @@ if working + delayed + parked ~= open then      -- only then is it worth the wal
     if #page == 0 then break end
     for _, entry in ipairs(page) do
       local enveloped = false
-      for i = 1, #entry[2], 2 do enveloped = enveloped or entry[2][i] == 'event' end
+      for i = 1, #entry[2], 2 do enveloped = enveloped or entry[2][i] == 'event' or entry[2][i] == 'blob' end
       if not enveloped then bare = bare + 1 end
     end
     from = '(' .. page[#page][1]

@@ -64,7 +64,7 @@ class Desk:
         )
         found = [Delivery(text(id_), fields_of(flat), 1) for id_, flat in entries_of(reply)]
         for delivery in found:
-            delivery.envelope = self._envelope(delivery)
+            delivery.envelope = self.envelope(delivery)
         return found
 
     async def deliver(self, count: int = 1) -> list[Delivery]:
@@ -106,7 +106,8 @@ class Desk:
         """To the stream of version 2."""
         return Settlement(delivery, Park(2), "", delivery.raw or b"")
 
-    def _envelope(self, delivery: Delivery) -> Envelope[Value]:
+    def envelope(self, delivery: Delivery) -> Envelope[Value]:
+        """The message of a delivery."""
         found = Decoder(self.place.stage).decode(delivery.raw or b"")
         assert isinstance(found, Decoded)
         return found.envelope

@@ -2,10 +2,11 @@
 
 import asyncio
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from bus_system import NOOP, STAGES, Running, System, leave, query, ready
+from bus_system import FAST, NOOP, STAGES, Running, System, leave, query, ready, url_backend
 
 from contracts import TOPOLOGY, Transient
 
@@ -73,9 +74,20 @@ class Attack:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("seed", range(2))
-async def test_nothing_is_lost_or_doubled_under_attack(real: System, seed: int) -> None:
-    """A hundred and twenty queries, two workers a stage, twelve strikes: as many results."""
+@pytest.mark.parametrize(("seed", "blob_bytes"), [(0, FAST.blob_bytes), (1, 16)])
+async def test_nothing_is_lost_or_doubled_under_attack(
+    server_url: str, seed: int, blob_bytes: int
+) -> None:
+    """A hundred and twenty queries, two workers a stage, twelve strikes: as many results.
+
+    The same with every message a blob, and no blob is left.
+    """
+    async with System(url_backend(server_url), replace(FAST, blob_bytes=blob_bytes)) as real:
+        await _attack(real, seed)
+        assert await real.call("KEYS", "*:blob:*") == []
+
+
+async def _attack(real: System, seed: int) -> None:
     attack = Attack(real, seed)
     for stage in STAGES * 2:
         await attack.start(stage)

@@ -26,10 +26,12 @@ def all_keys(lane: int, query_id: str) -> list[str]:
     names = [keys.open, keys.counters, keys.events, keys.dead, keys.replaying, keys.parked]
     names += [keys.of(f"results.{outcome}") for outcome in OUTCOMES]
     names += [keys.result(query_id), keys.idempotency(query_id), keys.idempotency("a{b}c")]
+    names += [keys.blob(f"submit:{query_id}"), keys.blob("{1}x")]
     for stage in TOPOLOGY.stages:
         names += [keys.of(stage.consumes), keys.of(f"{stage.consumes}:v2")]
         names += [keys.delayed(stage.consumes), keys.delayed_body(stage.consumes)]
         names += [keys.alive(stage.name, "host{1}-9"), keys.raw(stage.name, "1-0")]
+        names += [keys.blob(f"{stage.consumes}:1-0"), keys.blob(f"{stage.consumes}:v2:1-0")]
     return names
 
 
