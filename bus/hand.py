@@ -76,6 +76,13 @@ class Hand:
         known = self._handled_s
         self._handled_s = handled_s if known is None else known + _SMOOTHING * (handled_s - known)
 
+    def withdraw(self, delivery: Delivery) -> bool:
+        """Keep a delivery from the runners; False if one has started it."""
+        if delivery not in self.inbox:
+            return False
+        self.inbox.remove(delivery)
+        return True
+
     def empty_inbox(self) -> list[Delivery]:
         """Take back what no runner has started."""
         unstarted = list(self.inbox)

@@ -1,6 +1,7 @@
 """The keeper: looks four times a second after what reading alone would miss.
 
-Due retries, dead siblings' work, entries whose read reply was lost, the next stages' backlog, the server's clock.
+Due retries, dead siblings' work, entries whose read reply was lost, work past its deadline, the next stages' backlog,
+the server's clock.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from .delivery import Delivery, fields_of
 from .groups import ensure_group
 from .hand import Hand
 from .log import Log
+from .overdue import Overdue
 from .reader import Reader
 from .settle import Place
 from .wire import Wire, text
@@ -35,6 +37,7 @@ class Keeper:
         reader: Reader,
         beat: Beat,
         clock: ServerClock,
+        overdue: Overdue,
         log: Log,
     ) -> None:
         self._place = place
@@ -43,6 +46,7 @@ class Keeper:
         self._reader = reader
         self._beat = beat
         self._clock = clock
+        self._overdue = overdue
         self._log = log
         self._missed: set[str] = set()
         self._ticks_to_lease = 0
@@ -61,9 +65,9 @@ class Keeper:
         """One look, and what follows from it."""
         place, keys = self._place, self._place.keys
         stream = place.stage.consumes
-        names = [place.stream, keys.delayed(stream), keys.delayed_body(stream)]
+        names = [place.stream, keys.delayed(stream), keys.delayed_body(stream), keys.open]
         names += [keys.of(name) for name in place.stage.next_streams]
-        now_ms, has_group, backlog, own, others = await self._wire.script(
+        now_ms, has_group, backlog, own, others, overdue = await self._wire.script(
             "tick", names, [place.stage.name, place.consumer, _OWN_REPORTED]
         )
         self._clock.set(now_ms)
@@ -76,6 +80,8 @@ class Keeper:
             return
         await self._reconcile([text(entry_id) for entry_id in own[::3]], own[2::3])
         await self._claim([text(name) for name in others[::3]], others[1::3], others[2::3])
+        if overdue:
+            await self._overdue.look()
 
     async def _reconcile(self, ids: list[str], counts: list[int]) -> None:
         """Take in hand what the server counts as ours at two ticks running and we never got."""

@@ -18,6 +18,7 @@ from .groups import agree_on_lanes, ensure_group
 from .hand import Hand
 from .keeper import Keeper
 from .log import Log
+from .overdue import Overdue
 from .pause import Pause
 from .reader import Reader
 from .runner import Handler, Runner
@@ -58,15 +59,6 @@ class LaneWorker:
         self._wire = keeping
         self._reader = Reader(place, blocking, self._hand, log)
         self._settler = Settler(place, settling, self._hand, self._clock, log)
-        self._keeper = Keeper(
-            place,
-            keeping,
-            hand=self._hand,
-            reader=self._reader,
-            beat=beat,
-            clock=self._clock,
-            log=log,
-        )
         self._adopter = Adopter(place, keeping, self._clock, log)
         self._runner = Runner(
             place,
@@ -74,7 +66,25 @@ class LaneWorker:
             clock=self._clock,
             jitter=jitter,
             failed_message=failed_message,
-            is_open=self._is_open,
+            deadline_of=self._deadline_of,
+        )
+        overdue = Overdue(
+            place,
+            keeping,
+            hand=self._hand,
+            runner=self._runner,
+            settler=self._settler,
+            log=log,
+        )
+        self._keeper = Keeper(
+            place,
+            keeping,
+            hand=self._hand,
+            reader=self._reader,
+            beat=beat,
+            clock=self._clock,
+            overdue=overdue,
+            log=log,
         )
         self._running = 0
         self._draining = False
@@ -217,11 +227,11 @@ class LaneWorker:
         else:
             self._settler.put(self._runner.bury(delivery, fate, None))
 
-    async def _is_open(self, query_id: str) -> bool:
+    async def _deadline_of(self, query_id: str) -> int | None:
         pause = Pause()
         while True:
             try:
                 score = await self._wire.call("ZSCORE", self._place.keys.open, query_id)
-                return score is not None
+                return None if score is None else int(float(score))
             except (Unreachable, errors.ResponseError):
                 await pause.wait()

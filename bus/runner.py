@@ -25,6 +25,9 @@ from .settle import Place
 Handler = Callable[[Any], Awaitable[Value]]
 
 
+_NOBODY_RAN_IT = DeadLetter("deadline", "its deadline passed before anyone could run it")
+
+
 class Runner:
     """Turns deliveries of one stage into settlements by its handler."""
 
@@ -36,9 +39,9 @@ class Runner:
         clock: ServerClock,
         jitter: Callable[[], float],
         failed_message: str | None,
-        is_open: Callable[[str], Awaitable[bool]],
+        deadline_of: Callable[[str], Awaitable[int | None]],
     ) -> None:
-        self._is_open = is_open
+        self._deadline_of = deadline_of
         self._place = place
         self._handler = handler
         self._clock = clock
@@ -62,15 +65,39 @@ class Runner:
                 delivery.envelope, delivery.type = envelope, envelope.type
                 return await self._handle(delivery, envelope)
             case Newer(version, subject):
-                if subject is not None and await self._is_open(subject):
-                    return Settlement(delivery, Park(version), subject, raw)
-                return self.bury(delivery, DeadLetter("unknown_type", "a stranger's"), None)
+                return await self._park(delivery, version, subject, raw)
             case Undecodable(reason, detail, subject):
                 accepted = subject is not None and await self._is_open(subject)
                 fate = DeadLetter(reason, detail)
                 return self.bury(delivery, fate, subject if accepted else None)
             case _:
                 assert_never(found)
+
+    async def _park(
+        self, delivery: Delivery, version: int, subject: str | None, raw: bytes
+    ) -> Settlement:
+        """Put aside what a newer worker can read; `open` knows its deadline, for its envelope may be another."""
+        deadline_ms = None if subject is None else await self._deadline_of(subject)
+        if subject is None or deadline_ms is None:
+            return self.bury(delivery, DeadLetter("unknown_type", "a stranger's"), None)
+        if self._clock.now_ms() >= deadline_ms:
+            return self.bury(delivery, _NOBODY_RAN_IT, subject)
+        return Settlement(delivery, Park(version), subject, raw)
+
+    async def overdue(self, delivery: Delivery) -> Settlement:
+        """The settlement of an entry whose query's deadline has passed, without its handler."""
+        raw = delivery.raw
+        if raw is None:
+            return await self.lost(delivery)
+        match self._decoder.decode(raw):
+            case Decoded(envelope):
+                delivery.envelope, delivery.type = envelope, envelope.type
+                return self.bury(delivery, _NOBODY_RAN_IT, envelope.subject)
+            case _:
+                return await self.run(delivery, raw)
+
+    async def _is_open(self, query_id: str) -> bool:
+        return await self._deadline_of(query_id) is not None
 
     async def _handle(self, delivery: Delivery, envelope: Envelope[Value]) -> Settlement:
         now_ms, deadline_ms = self._clock.now_ms(), to_ms(envelope.deadline)

@@ -67,7 +67,7 @@ def _options(timeout_s: float) -> dict[str, Any]:
     }
 
 
-_PUTTING = frozenset({"adopt", "replay", "settle", "submit", "tick"})
+_PUTTING = frozenset({"adopt", "overdue", "replay", "settle", "submit", "tick"})
 """The scripts that add entries to work streams, by the function in put.lua."""
 
 

@@ -164,6 +164,7 @@ async def test_a_retry_lies_beside_the_stream_until_it_is_due(system: System, de
     assert found.holds
     assert (found.delayed, found.working) == (1, 0)
     names = [desk.stream, system.keys.delayed("queries"), system.keys.delayed_body("queries")]
+    names.append(system.keys.open)
 
     async def due() -> bool:
         await system.script("tick", names, ["understand", "me", 10])
