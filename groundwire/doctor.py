@@ -65,7 +65,7 @@ def _corpus(settings: Settings) -> Finding:
     return Finding(
         "corpus",
         "ok",
-        f"{version}: {len(snapshot.documents)} documents, {len(snapshot.passages)} passages",
+        f"{version}: {snapshot.counts.documents} documents, {snapshot.counts.passages} passages",
     )
 
 

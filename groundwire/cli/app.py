@@ -35,6 +35,7 @@ COMMANDS = (
     "health",
     "dead",
     "ingest",
+    "corpus",
     "verify",
     "doctor",
     "chaos",

@@ -1,9 +1,14 @@
 """What finds and stores: documents, passages, snapshots and their index. Decides nothing."""
 
+from .changes import Changes
 from .chunking import CHUNKING_VERSION, Chunking, chunk
+from .difference import Difference, difference
 from .index import Index, Scoring, embed
-from .ingest import Ingestion, in_memory, ingest
+from .ingest import DryRun, Ingestion, dry_run, in_memory, ingest, snapshot_of
+from .lock import Busy
+from .manifest import Counts, Damaged, Manifest
 from .model import PUBLIC, Document, Origin, Passage, Place, Problem
+from .plan import OnProgress, Progress, Recipe
 from .reading import (
     READER_VERSION,
     Listing,
@@ -16,37 +21,56 @@ from .reading import (
 )
 from .search import Fields, Hits, Searcher
 from .snapshot import Snapshot
-from .store import CorpusStore, FixedCorpus, is_root
+from .store import CorpusStore, FixedCorpus
+from .versions import Version, current_version, is_root, prune, rollback, versions
 
 __all__ = [
     "CHUNKING_VERSION",
     "PUBLIC",
     "READER_VERSION",
+    "Busy",
+    "Changes",
     "Chunking",
     "CorpusStore",
+    "Counts",
+    "Damaged",
+    "Difference",
     "Document",
+    "DryRun",
     "Fields",
     "FixedCorpus",
     "Hits",
     "Index",
     "Ingestion",
     "Listing",
+    "Manifest",
+    "OnProgress",
     "Origin",
     "Passage",
     "Place",
     "Problem",
+    "Progress",
     "Reading",
+    "Recipe",
     "Scoring",
     "Searcher",
     "Snapshot",
     "Source",
     "SourceFile",
+    "Version",
     "chunk",
+    "current_version",
+    "difference",
+    "dry_run",
     "embed",
     "in_memory",
     "ingest",
     "is_root",
     "list_sources",
     "load_source",
+    "prune",
     "read_source",
+    "rollback",
+    "snapshot_of",
+    "versions",
 ]

@@ -1,21 +1,39 @@
-"""From paths to a snapshot: read, cut, store, switch. Says what went in and what could not."""
+"""From paths to the current snapshot: compare, read what changed, store, count, switch.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+Until the switch the old snapshot answers; whenever this process is killed, the next one begins again.
+"""
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from contracts import Invalid
 
-from . import store
+from . import database
+from .changes import Changes
 from .chunking import Chunking, chunk
-from .model import Problem
-from .reading import read_all
-from .snapshot import Snapshot, build
+from .database import StoredSource, Writer
+from .durable import write_file
+from .lock import IngestLock
+from .manifest import DATABASE, INTENTS, Counts, Damaged, Manifest
+from .model import Document, Problem
+from .plan import OnProgress, Plan, Progress, Recipe, as_stored, make_plan
+from .reading import SourceFile, load_source, read_source
+from .snapshot import Snapshot
+from .staging import publish, staging
+from .versions import check, current_version, folder_of, sweep, switch
 
 
 @dataclass(frozen=True)
 class Ingestion:
-    """What an ingestion did. `ignored`: files of a folder that are no documents."""
+    """What an ingestion did. `ignored`: files of a folder that are no documents.
+
+    `is_new`: whether another version became current by it.
+    """
 
     version: str
     documents: int
@@ -24,49 +42,167 @@ class Ingestion:
     sources: tuple[str, ...]
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...]
+    changes: Changes = field(default_factory=Changes)
+    is_new: bool = True
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
-class _Built:
-    snapshot: Snapshot
-    files: dict[str, bytes]
-    ingestion: Ingestion
+class DryRun:
+    """What an ingestion would do. Documents aren't read, so `problems` are those of opening files."""
+
+    current: str | None
+    changes: Changes
+    problems: tuple[Problem, ...]
+    ignored: tuple[str, ...]
+    would_switch: bool
+
+
+def _silent(progress: Progress) -> None: ...
 
 
 def ingest(
-    paths: Sequence[Path], root: Path, chunking: Chunking, *, intents: str | None = None
+    paths: Sequence[Path], root: Path, recipe: Recipe, *, on_progress: OnProgress = _silent
 ) -> Ingestion:
-    """Make the documents of these paths the current corpus of `root`; Invalid if there are none."""
-    built = _build(paths, chunking, intents)
-    store.write(root, built.snapshot.version, built.files)
-    store.switch(root, built.snapshot.version)
-    return built.ingestion
+    """Make the documents of these paths the current corpus of `root`; Invalid if there are none.
+
+    Busy if another process is changing the corpus.
+    """
+    begun = time.monotonic()
+    with IngestLock(root):
+        sweep(root)
+        with _current(root) as current:
+            plan = make_plan(paths, recipe, current, on_progress)
+            if current is not None and not plan.is_needed:
+                done = _summary(plan, current.manifest, current.sources().values())
+            else:
+                done = _build(root, plan, recipe, on_progress)
+        is_new = done.version != current_version(root)
+        if is_new:
+            switch(root, done.version)
+    return replace(done, is_new=is_new, seconds=time.monotonic() - begun)
+
+
+def dry_run(
+    paths: Sequence[Path], root: Path, recipe: Recipe, *, on_progress: OnProgress = _silent
+) -> DryRun:
+    """Compare, and change nothing."""
+    with _current(root) as current:
+        plan = make_plan(paths, recipe, current, on_progress)
+    return DryRun(current_version(root), plan.changes, plan.problems, plan.ignored, plan.is_needed)
 
 
 def in_memory(
     paths: Sequence[Path], chunking: Chunking, *, intents: str | None = None
 ) -> tuple[Snapshot, Ingestion]:
     """The same snapshot, of the same version, without storing it."""
-    built = _build(paths, chunking, intents)
-    return built.snapshot, built.ingestion
+    recipe = Recipe(chunking, intents)
+    plan = make_plan(paths, recipe, None, _silent)
+    writer = Writer(None)
+    sources = _write(writer, plan, recipe, _silent)
+    manifest = _manifest(writer, recipe)
+    return Snapshot(manifest, writer.connection, recipe.intents), _summary(plan, manifest, sources)
 
 
-def _build(paths: Sequence[Path], chunking: Chunking, intents: str | None) -> _Built:
-    read, problems, ignored = read_all(paths)
-    documents = [chunk(document, chunking) for document in read]
-    if not documents:
-        raise Invalid(_nothing(paths, problems))
-    snapshot, files = build(documents, chunking, intents)
-    ingestion = Ingestion(
-        version=snapshot.version,
-        documents=len(documents),
-        passages=len(snapshot.passages),
-        characters=sum(len(document.text) for document in documents),
-        sources=tuple(dict.fromkeys(document.source for document in documents)),
-        problems=tuple(problems),
-        ignored=tuple(ignored),
+def snapshot_of(documents: Iterable[Document], intents: str | None = None) -> Snapshot:
+    """A snapshot in memory of documents that have their passages."""
+    writer = Writer(None)
+    writer.add(StoredSource("", "", ""), documents)
+    return Snapshot(_manifest(writer, Recipe(Chunking(), intents)), writer.connection, intents)
+
+
+@contextmanager
+def _current(root: Path) -> Iterator[Snapshot | None]:
+    """The current snapshot, all of it verified; None if there is none, or none that could be built upon."""
+    snapshot, version = None, current_version(root)
+    if version is not None:
+        with suppress(OSError, Damaged):
+            check(root, version)
+            snapshot = Snapshot.open(folder_of(root, version), version)
+    try:
+        yield snapshot
+    finally:
+        if snapshot is not None:
+            snapshot.close()
+
+
+def _build(root: Path, plan: Plan, recipe: Recipe, on_progress: OnProgress) -> Ingestion:
+    with staging(root) as staged:
+        old = None if plan.old is None else folder_of(root, plan.old.version) / DATABASE
+        writer = Writer(staged / DATABASE, old)
+        try:
+            sources = _write(writer, plan, recipe, on_progress)
+            manifest = _manifest(writer, recipe)
+        finally:
+            writer.connection.close()
+        if recipe.intents is not None:
+            write_file(staged / INTENTS, recipe.intents.encode())
+        on_progress(Progress("storing", 0, 0))
+        publish(root, staged, manifest)
+    return _summary(plan, manifest, sources)
+
+
+def _write(
+    writer: Writer, plan: Plan, recipe: Recipe, on_progress: OnProgress
+) -> list[StoredSource]:
+    """Read what changed, copy the rest; the sources as they went in."""
+    kept = {} if plan.old is None else plan.old.sources()
+    sources = []
+    for done, (file, stored) in enumerate(plan.files, start=1):
+        before = kept.get(stored.name)
+        copied = None
+        if before is not None and before.whole and before.digest == stored.digest:
+            copied = writer.copy(before)
+        sources.append(copied or _read(writer, file, stored, recipe))
+        on_progress(Progress("reading", done, len(plan.files)))
+    if not writer.counts.documents:
+        problems = (*plan.problems, *(problem for source in sources for problem in source.problems))
+        raise Invalid(_nothing(plan.paths, problems))
+    return sources
+
+
+def _read(writer: Writer, file: SourceFile, stored: StoredSource, recipe: Recipe) -> StoredSource:
+    source = load_source(file)
+    if isinstance(source, Problem):  # it was there a moment ago
+        return writer.add(replace(stored, problems=(source,), whole=False), ())
+    reading = read_source(source)
+    documents = (chunk(document, recipe.chunking) for document in reading.documents)
+    return writer.add(replace(as_stored(source), problems=reading.problems), documents)
+
+
+def _manifest(writer: Writer, recipe: Recipe) -> Manifest:
+    """Invariant: what was produced is what is stored."""
+    content = writer.finish()
+    stored = database.count_stored(writer.connection)
+    agree("stored", stored, writer.counts)
+    return Manifest(
+        content=content,
+        chunking=recipe.chunking,
+        counts=stored,
+        intents=recipe.intents and hashlib.sha256(recipe.intents.encode()).hexdigest(),
+        created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
     )
-    return _Built(snapshot, files, ingestion)
+
+
+def agree(what: str, found: Counts, produced: Counts) -> None:
+    """Raise unless a part of a snapshot holds what was produced: nothing else becomes current."""
+    if found != produced:
+        raise RuntimeError(f"{what} {found}, produced {produced}: the snapshot is not used")
+
+
+def _summary(plan: Plan, manifest: Manifest, sources: Iterable[StoredSource]) -> Ingestion:
+    sources = list(sources)
+    told = (problem for source in sources for problem in source.problems)
+    return Ingestion(
+        version=manifest.version,
+        documents=manifest.counts.documents,
+        passages=manifest.counts.passages,
+        characters=manifest.counts.characters,
+        sources=tuple(source.name for source in sources if source.documents),
+        problems=(*plan.problems, *told),
+        ignored=plan.ignored,
+        changes=plan.changes,
+    )
 
 
 def _nothing(paths: Sequence[Path], problems: Sequence[Problem]) -> str:

@@ -1,123 +1,167 @@
-"""One version of a corpus: a value, its bytes, and its name, which is the digest of the bytes."""
+"""One version of a corpus, read as it is needed: nothing of it stays in this process but a mapping."""
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from .chunking import Chunking
-from .model import Document, Origin, Passage
+from . import database
+from .durable import digest_of
+from .lock import ReadLock
+from .manifest import DATABASE, INTENTS, MANIFEST, Counts, Damaged, Manifest
+from .model import Document, Passage
 
-FORMAT = 2
-DOCUMENTS, PASSAGES, INTENTS, MANIFEST = (
-    "documents.jsonl",
-    "passages.jsonl",
-    "intents.toml",
-    "manifest.json",
-)
-
-_STORED = frozenset(field.name for field in fields(Document)) - {"passages"}
+_DOCUMENT = "SELECT doc_id, labels, about, text, first_passage, passages FROM documents"
+_PASSAGE = "SELECT passage_id, char_start, char_end, about FROM passages"
+_BATCH = 256
 
 
-class Damaged(Exception):
-    """The stored bytes are not what they were when the snapshot was written."""
-
-
-@dataclass(frozen=True)
 class Snapshot:
-    """An immutable corpus. `intents`: the text of the intents file that belongs to it."""
+    """An immutable corpus. `intents`: the text of the intents file that belongs to it.
 
-    version: str
-    documents: Mapping[str, Document]
-    intents: str | None
+    Any number of threads may read; a snapshot in memory has no `folder`.
+    """
 
-    @cached_property
-    def passages(self) -> tuple[tuple[Document, Passage], ...]:
-        """Every passage beside its document, in stored order."""
-        return tuple(
-            (document, passage)
-            for document in self.documents.values()
-            for passage in document.passages
-        )
+    def __init__(
+        self,
+        manifest: Manifest,
+        connection: sqlite3.Connection,
+        intents: str | None = None,
+        *,
+        folder: Path | None = None,
+        held: ReadLock | None = None,
+    ) -> None:
+        self.manifest = manifest
+        self.version = manifest.version
+        self.intents = intents
+        self._connection = connection
+        self._reading = threading.Lock()
+        self._folder = folder
+        self._held = held  # let go when nothing refers to the snapshot any more
+        self._verified: set[str] = set()
+
+    @classmethod
+    def open(cls, folder: Path, version: str) -> "Snapshot":
+        """A stored version, held against pruning; Damaged names what isn't what it was, OSError what isn't there."""
+        held = ReadLock(folder / MANIFEST)
+        manifest = Manifest.from_bytes((folder / MANIFEST).read_bytes(), version)
+        for name in (DATABASE, INTENTS):
+            if name in manifest.files:
+                verify(folder, manifest, name)
+        connection = database.open_stored(folder / DATABASE)
+        intents = (folder / INTENTS).read_text("utf-8") if INTENTS in manifest.files else None
+        return cls(manifest, connection, intents, folder=folder, held=held)
+
+    @property
+    def counts(self) -> Counts:
+        """How much it holds."""
+        return self.manifest.counts
+
+    @property
+    def documents(self) -> "Documents":
+        """The documents by id, in stored order, each read when it is asked for."""
+        return Documents(self)  # not kept: a cycle would hold the version until the next collection
 
     @cached_property
     def labels(self) -> frozenset[str]:
         """Every label that a document carries."""
-        return frozenset(label for document in self.documents.values() for label in document.labels)
+        rows = self.rows("SELECT DISTINCT labels FROM documents")
+        return frozenset(label for (labels,) in rows for label in json.loads(labels))
+
+    @property
+    def passages(self) -> tuple[tuple[Document, Passage], ...]:
+        """Every passage beside its document, in stored order: all of the corpus, in this process's memory."""
+        return tuple(
+            (document, passage)
+            for document in self.documents.stream()
+            for passage in document.passages
+        )
+
+    def at(self, ordinals: Sequence[int]) -> list[tuple[Document, Passage]]:
+        """The passages of these ordinals, each beside its document (without that one's other passages)."""
+        return [self._at(ordinal) for ordinal in ordinals]
+
+    def _at(self, ordinal: int) -> tuple[Document, Passage]:
+        (row,) = self.rows(
+            "SELECT p.passage_id, p.char_start, p.char_end, p.about, d.doc_id, d.labels, d.about, d.text"
+            " FROM passages p JOIN documents d ON d.ordinal = p.document WHERE p.ordinal = ?",
+            (ordinal,),
+        )
+        return database.decode_document(row[4:], ()), database.decode_passage(row[:4])
+
+    def sources(self) -> dict[str, database.StoredSource]:
+        """What was read, by name."""
+        with self._reading:
+            return {source.name: source for source in database.stored_sources(self._connection)}
+
+    def part(self, name: str) -> Path | None:
+        """The folder of a part, its files verified; None if this snapshot has no such part."""
+        if self._folder is None or name not in self.manifest.parts:
+            return None
+        with self._reading:
+            if name not in self._verified:
+                for file in self.manifest.files:
+                    if file.startswith(f"{name}/"):
+                        verify(self._folder, self.manifest, file)
+                self._verified.add(name)
+        return self._folder / name
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        """The rows of a query on the database."""
+        with self._reading:
+            return self._connection.execute(query, values).fetchall()
+
+    def close(self) -> None:
+        """Let go of the files, where waiting for nobody to refer to it is too long."""
+        self._connection.close()
+        if self._held is not None:
+            self._held.release()
 
 
-def build(
-    documents: Iterable[Document], chunking: Chunking, intents: str | None = None
-) -> tuple[Snapshot, dict[str, bytes]]:
-    """A snapshot and its files: the same documents always give the same bytes and version."""
-    by_id = {document.doc_id: document for document in documents}
-    files = {
-        DOCUMENTS: b"".join(_document_line(document) for document in by_id.values()),
-        PASSAGES: b"".join(_passage_lines(document) for document in by_id.values()),
-    }
-    if intents is not None:
-        files[INTENTS] = intents.encode()
-    manifest = {
-        "format": FORMAT,
-        "chunking": asdict(chunking),
-        "documents": len(by_id),
-        "passages": sum(len(document.passages) for document in by_id.values()),
-        "characters": sum(len(document.text) for document in by_id.values()),
-        "sha256": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
-    }
-    files[MANIFEST] = json.dumps(manifest, indent=1, sort_keys=True).encode()
-    return Snapshot(version_of(files[MANIFEST]), by_id, intents), files
+class Documents(Mapping[str, Document]):
+    """The documents of a snapshot by id, in stored order, each read when it is asked for."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    def __getitem__(self, doc_id: str) -> Document:
+        found = self._snapshot.rows(f"{_DOCUMENT} WHERE doc_id = ?", (doc_id,))
+        if not found:
+            raise KeyError(doc_id)
+        return self._document(found[0])
+
+    def __iter__(self) -> Iterator[str]:
+        rows = self._snapshot.rows("SELECT doc_id FROM documents ORDER BY ordinal")
+        return iter([doc_id for (doc_id,) in rows])
+
+    def __len__(self) -> int:
+        return self._snapshot.counts.documents
+
+    def __contains__(self, doc_id: object) -> bool:
+        return bool(self._snapshot.rows("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)))
+
+    def stream(self) -> Iterator[Document]:
+        """All of them in stored order, a batch in memory at a time."""
+        for first in range(0, len(self), _BATCH):
+            rows = self._snapshot.rows(
+                f"{_DOCUMENT} WHERE ordinal >= ? AND ordinal < ? ORDER BY ordinal",
+                (first, first + _BATCH),
+            )
+            yield from map(self._document, rows)
+
+    def _document(self, row: tuple[Any, ...]) -> Document:
+        first, passages = row[4:]
+        found = self._snapshot.rows(
+            f"{_PASSAGE} WHERE ordinal >= ? AND ordinal < ? ORDER BY ordinal",
+            (first, first + passages),
+        )
+        return database.decode_document(row[:4], map(database.decode_passage, found))
 
 
-def parse(version: str, files: Mapping[str, bytes]) -> Snapshot:
-    """The snapshot of these files; Damaged names the first file that isn't what it was."""
-    if version_of(files[MANIFEST]) != version:
-        raise Damaged(MANIFEST)
-    for name, expected in json.loads(files[MANIFEST])["sha256"].items():
-        if name not in files or hashlib.sha256(files[name]).hexdigest() != expected:
-            raise Damaged(name)
-    passages: dict[str, list[Passage]] = {}
-    for line in files[PASSAGES].splitlines():
-        value = json.loads(line)
-        passages.setdefault(value.pop("doc_id"), []).append(_passage(value))
-    documents = {}
-    for line in files[DOCUMENTS].splitlines():
-        document = _document(json.loads(line), passages)
-        documents[document.doc_id] = document
-    intents = files[INTENTS].decode() if INTENTS in files else None
-    return Snapshot(version, documents, intents)
-
-
-def version_of(manifest: bytes) -> str:
-    """The name of a snapshot: a digest of its manifest, which holds the digests of its files."""
-    return hashlib.sha256(manifest).hexdigest()[:16]
-
-
-def _document(value: dict[str, Any], passages: Mapping[str, list[Passage]]) -> Document:
-    labels, origin = tuple(value.pop("labels")), value.pop("origin", None)
-    if origin is not None:
-        origin = Origin(origin["unit"], tuple(origin["starts"]), tuple(origin["numbers"]))
-    own = tuple(passages.get(value["doc_id"], ()))
-    return Document(**value, labels=labels, origin=origin, passages=own)
-
-
-def _passage(value: dict[str, Any]) -> Passage:
-    path, context = tuple(value.pop("heading_path")), value.pop("context", None)
-    return Passage(**value, heading_path=path, context=tuple(context) if context else None)
-
-
-def _document_line(document: Document) -> bytes:
-    stored = {name: value for name, value in vars(document).items() if name in _STORED}
-    return _line({**stored, "origin": document.origin and asdict(document.origin)})
-
-
-def _passage_lines(document: Document) -> bytes:
-    return b"".join(
-        _line({"doc_id": document.doc_id, **asdict(passage)}) for passage in document.passages
-    )
-
-
-def _line(value: dict[str, object]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+def verify(folder: Path, manifest: Manifest, name: str) -> None:
+    """Damaged if a file of a snapshot isn't what was written."""
+    if digest_of(folder / name) != manifest.files[name]:
+        raise Damaged(name)

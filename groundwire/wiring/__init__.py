@@ -3,7 +3,7 @@
 Imports nothing of a stage that isn't asked for: five processes start with this.
 """
 
-from .assembly import Assembly, assemble, chunking_of, ingest_corpus, load_profile
+from .assembly import Assembly, assemble, chunking_of, ingest_corpus, load_profile, plan_ingestion
 from .handlers import STAGES, Handler, build_agents, build_handler, build_pipeline
 from .workers import await_corpus, build_worker
 
@@ -20,4 +20,5 @@ __all__ = [
     "chunking_of",
     "ingest_corpus",
     "load_profile",
+    "plan_ingestion",
 ]

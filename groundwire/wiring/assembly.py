@@ -11,7 +11,7 @@ from groundwire.intents import Intents
 from groundwire.profiles import Profile
 
 if TYPE_CHECKING:
-    from groundwire.corpus import Ingestion, Snapshot
+    from groundwire.corpus import DryRun, Ingestion, OnProgress, Progress, Recipe, Snapshot
 
 
 class Corpus(Protocol):
@@ -75,16 +75,46 @@ def ingest_corpus(
     *,
     profile: str | Profile = "default",
     intents: Path | str | None = None,
+    labels: Sequence[str] = (),
+    on_progress: "OnProgress | None" = None,
 ) -> "Ingestion":
     """Ingest documents, with the intents beside them, and make them the current corpus."""
     from groundwire.corpus import ingest
+
+    recipe = _recipe(paths, load_profile(profile), intents, labels)
+    return ingest(paths, root, recipe, on_progress=on_progress or _silent)
+
+
+def plan_ingestion(
+    paths: Sequence[Path],
+    root: Path,
+    *,
+    profile: str | Profile = "default",
+    intents: Path | str | None = None,
+    labels: Sequence[str] = (),
+    on_progress: "OnProgress | None" = None,
+) -> "DryRun":
+    """What `ingest_corpus` would change; changes nothing."""
+    from groundwire.corpus import dry_run
+
+    recipe = _recipe(paths, load_profile(profile), intents, labels)
+    return dry_run(paths, root, recipe, on_progress=on_progress or _silent)
+
+
+def _silent(progress: "Progress") -> None: ...
+
+
+def _recipe(
+    paths: Sequence[Path], profile: Profile, intents: Path | str | None, labels: Sequence[str]
+) -> "Recipe":
+    from groundwire.corpus import Recipe
 
     if intents is None:
         text = intents_file.text_beside(paths)
     else:
         text = intents_file.read_text(Path(intents))
         intents_file.parse(text, str(intents))
-    return ingest(paths, root, chunking_of(load_profile(profile)), intents=text)
+    return Recipe(chunking_of(profile), text, tuple(labels) or None)
 
 
 def chunking_of(profile: Profile) -> Any:

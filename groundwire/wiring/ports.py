@@ -37,7 +37,7 @@ class Search:
 
         snapshot = await self._reader.current()
         ready = self._searcher.is_ready(snapshot, labels)
-        if ready and len(snapshot.passages) <= INLINE_PASSAGES:
+        if ready and snapshot.counts.passages <= INLINE_PASSAGES:
             hits = self._searcher.score(snapshot, labels, text)
         else:
             hits = await asyncio.to_thread(self._searcher.score, snapshot, labels, text)
@@ -77,5 +77,5 @@ class Documents:
         snapshot = await self._reader.snapshot(corpus_version)
         if snapshot is None:
             return None
-        stored = snapshot.documents
-        return {doc_id: stored[doc_id] for doc_id in doc_ids if doc_id in stored}
+        found = ((doc_id, snapshot.documents.get(doc_id)) for doc_id in doc_ids)
+        return {doc_id: document for doc_id, document in found if document is not None}

@@ -4,7 +4,17 @@ import math
 
 import pytest
 
-from groundwire.corpus import Document, Fields, Index, Passage, Scoring, Searcher, Snapshot, embed
+from groundwire.corpus import (
+    Document,
+    Fields,
+    Index,
+    Passage,
+    Scoring,
+    Searcher,
+    Snapshot,
+    embed,
+    snapshot_of,
+)
 
 
 def test_bm25_is_the_published_formula() -> None:
@@ -40,15 +50,14 @@ def corpus() -> Snapshot:
         document("b", "grey fox fox", "staff"),
         document("c", "a dog", "public"),
     ]
-    return Snapshot("v1", {d.doc_id: d for d in documents}, None)
+    return snapshot_of(documents)
 
 
 def test_labels_filter_before_anything_is_counted() -> None:
     """What a reader may not see changes no score: the statistics don't know of it."""
     searcher = Searcher(str.split, Fields(), Scoring())
     everything = corpus()
-    visible = {k: d for k, d in everything.documents.items() if "public" in d.labels}
-    without = Snapshot("v2", visible, None)
+    without = snapshot_of(d for d in everything.documents.values() if "public" in d.labels)
     hits = searcher.score(everything, ("public",), "fox")
     assert [document.doc_id for document, _ in hits.passages] == ["a", "c"]
     assert hits == searcher.score(without, ("public",), "fox")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts import Invalid
-from groundwire.corpus import Chunking, Snapshot, in_memory, ingest
+from groundwire.corpus import Chunking, Recipe, Snapshot, in_memory, ingest
 
 
 def take(*paths: Path) -> tuple[Snapshot, dict[str, str], tuple[str, ...]]:
@@ -118,6 +118,6 @@ def test_nothing_to_ingest_is_an_error_that_says_why(tmp_path: Path) -> None:
     """An empty corpus never replaces a full one."""
     (tmp_path / "x.md").write_bytes(b"\0")
     with pytest.raises(Invalid, match=r"no documents to ingest.*x\.md: holds NUL"):
-        ingest([tmp_path], tmp_path / "root", Chunking())
+        ingest([tmp_path], tmp_path / "root", Recipe(Chunking()))
     with pytest.raises(Invalid, match="no such file"):
-        ingest([tmp_path / "missing"], tmp_path / "root", Chunking())
+        ingest([tmp_path / "missing"], tmp_path / "root", Recipe(Chunking()))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from contracts import Misconfigured
-from groundwire.corpus import Chunking, CorpusStore, in_memory, ingest
+from groundwire.corpus import Chunking, CorpusStore, Recipe, in_memory, ingest
 
 
 @pytest.fixture
@@ -20,9 +20,11 @@ def docs(tmp_path: Path) -> Path:
 def test_a_stored_snapshot_reads_back_as_it_was_built(docs: Path, tmp_path: Path) -> None:
     """Same version, same documents, same passages."""
     built, _ = in_memory([docs], Chunking(), intents="version = 1")
-    summary = ingest([docs], tmp_path / "root", Chunking(), intents="version = 1")
+    summary = ingest([docs], tmp_path / "root", Recipe(Chunking(), "version = 1"))
     stored = CorpusStore(tmp_path / "root").current()
-    assert stored == built
+    assert dict(stored.documents) == dict(built.documents)
+    assert stored.passages == built.passages
+    assert (stored.version, stored.intents) == (built.version, built.intents)
     assert summary.version == built.version
     assert (summary.documents, summary.sources) == (2, ("a.md", "b.txt"))
 
@@ -30,14 +32,14 @@ def test_a_stored_snapshot_reads_back_as_it_was_built(docs: Path, tmp_path: Path
 def test_the_version_is_a_digest_of_the_content(docs: Path, tmp_path: Path) -> None:
     """Equal content is one snapshot; text, chunking or intents make another."""
     root = tmp_path / "root"
-    version = ingest([docs], root, Chunking()).version
-    assert ingest([docs], root, Chunking()).version == version
+    version = ingest([docs], root, Recipe(Chunking())).version
+    assert ingest([docs], root, Recipe(Chunking())).version == version
     others = {
-        ingest([docs], root, Chunking(size=300)).version,
-        ingest([docs], root, Chunking(), intents="version = 1").version,
+        ingest([docs], root, Recipe(Chunking(size=300))).version,
+        ingest([docs], root, Recipe(Chunking(), "version = 1")).version,
     }
     (docs / "b.txt").write_text("Plain text!")
-    others.add(ingest([docs], root, Chunking()).version)
+    others.add(ingest([docs], root, Recipe(Chunking())).version)
     assert len(others | {version}) == 4
     assert not [path for path in (root / "snapshots").iterdir() if path.name.startswith(".")]
 
@@ -45,11 +47,11 @@ def test_the_version_is_a_digest_of_the_content(docs: Path, tmp_path: Path) -> N
 def test_readers_follow_the_pointer_and_older_versions_stay(docs: Path, tmp_path: Path) -> None:
     """A new corpus needs no restart, and a draft of the old one can still be checked."""
     root = tmp_path / "root"
-    old = ingest([docs], root, Chunking()).version
+    old = ingest([docs], root, Recipe(Chunking())).version
     store = CorpusStore(root)
     assert store.current().version == old
     (docs / "c.md").write_text("New page.")
-    new = ingest([docs], root, Chunking()).version
+    new = ingest([docs], root, Recipe(Chunking())).version
     assert store.current().version == new
     assert "c.md" in store.current().documents
     older = store.snapshot(old)
@@ -57,11 +59,11 @@ def test_readers_follow_the_pointer_and_older_versions_stay(docs: Path, tmp_path
     assert "c.md" not in older.documents
 
 
-@pytest.mark.parametrize("name", ["documents.jsonl", "passages.jsonl", "manifest.json"])
+@pytest.mark.parametrize("name", ["corpus.sqlite", "manifest.json"])
 def test_a_damaged_file_is_named(docs: Path, tmp_path: Path, name: str) -> None:
     """One changed byte is an error, not an answer; ingesting again repairs it."""
     root = tmp_path / "root"
-    version = ingest([docs], root, Chunking()).version
+    version = ingest([docs], root, Recipe(Chunking())).version
     path = root / "snapshots" / version / name
     path.write_bytes(path.read_bytes().replace(b"a", b"b", 1))
     with pytest.raises(Misconfigured, match=f"{version} is damaged: {name}"):
@@ -69,7 +71,7 @@ def test_a_damaged_file_is_named(docs: Path, tmp_path: Path, name: str) -> None:
     path.unlink()
     with pytest.raises(Misconfigured, match="is damaged"):
         CorpusStore(root).current()
-    ingest([docs], root, Chunking())
+    ingest([docs], root, Recipe(Chunking()))
     assert CorpusStore(root).current().version == version
 
 
@@ -82,5 +84,5 @@ def test_a_root_without_a_corpus_says_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["unknown", "../..", "", "."])
 def test_an_unknown_version_is_none(docs: Path, tmp_path: Path, version: str) -> None:
     """Versions come from messages: they never become paths of their own."""
-    ingest([docs], tmp_path / "root", Chunking())
+    ingest([docs], tmp_path / "root", Recipe(Chunking()))
     assert CorpusStore(tmp_path / "root").snapshot(version) is None
