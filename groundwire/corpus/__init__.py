@@ -8,7 +8,8 @@ from .ingest import DryRun, Ingestion, dry_run, in_memory, ingest, snapshot_of
 from .lock import Busy
 from .manifest import Counts, Damaged, Manifest
 from .model import PUBLIC, Document, Origin, Passage, Place, Problem
-from .plan import OnProgress, Progress, Recipe
+from .parts import OnProgress, Part, Progress
+from .plan import Recipe
 from .reading import (
     READER_VERSION,
     Listing,
@@ -46,6 +47,7 @@ __all__ = [
     "Manifest",
     "OnProgress",
     "Origin",
+    "Part",
     "Passage",
     "Place",
     "Problem",

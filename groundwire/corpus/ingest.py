@@ -18,10 +18,12 @@ from .changes import Changes
 from .chunking import Chunking, chunk
 from .database import StoredSource, Writer
 from .durable import write_file
+from .growth import agree, build_parts, grow
 from .lock import IngestLock
-from .manifest import DATABASE, INTENTS, Counts, Damaged, Manifest
+from .manifest import DATABASE, INTENTS, Damaged, Manifest
 from .model import Document, Problem
-from .plan import OnProgress, Plan, Progress, Recipe, as_stored, make_plan
+from .parts import OnProgress, Progress, quick
+from .plan import Plan, Recipe, as_stored, make_plan
 from .reading import SourceFile, load_source, read_source
 from .snapshot import Snapshot
 from .staging import publish, staging
@@ -71,16 +73,18 @@ def ingest(
     begun = time.monotonic()
     with IngestLock(root):
         sweep(root)
+        before = current_version(root)
         with _current(root) as current:
             plan = make_plan(paths, recipe, current, on_progress)
             if current is not None and not plan.is_needed:
                 done = _summary(plan, current.manifest, current.sources().values())
             else:
                 done = _build(root, plan, recipe, on_progress)
-        is_new = done.version != current_version(root)
-        if is_new:
-            switch(root, done.version)
-    return replace(done, is_new=is_new, seconds=time.monotonic() - begun)
+                if done.version != before:
+                    switch(root, done.version)
+        version = grow(root, done.version, recipe.parts, on_progress)
+        is_new = version != before
+    return replace(done, version=version, is_new=is_new, seconds=time.monotonic() - begun)
 
 
 def dry_run(
@@ -133,6 +137,9 @@ def _build(root: Path, plan: Plan, recipe: Recipe, on_progress: OnProgress) -> I
         try:
             sources = _write(writer, plan, recipe, on_progress)
             manifest = _manifest(writer, recipe)
+            fresh = Snapshot(manifest, writer.connection)
+            first = quick(recipe.parts, fresh)
+            manifest = replace(manifest, parts=build_parts(staged, fresh, first, on_progress))
         finally:
             writer.connection.close()
         if recipe.intents is not None:
@@ -182,12 +189,6 @@ def _manifest(writer: Writer, recipe: Recipe) -> Manifest:
         intents=recipe.intents and hashlib.sha256(recipe.intents.encode()).hexdigest(),
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
     )
-
-
-def agree(what: str, found: Counts, produced: Counts) -> None:
-    """Raise unless a part of a snapshot holds what was produced: nothing else becomes current."""
-    if found != produced:
-        raise RuntimeError(f"{what} {found}, produced {produced}: the snapshot is not used")
 
 
 def _summary(plan: Plan, manifest: Manifest, sources: Iterable[StoredSource]) -> Ingestion:

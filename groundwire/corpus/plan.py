@@ -1,7 +1,7 @@
 """What an ingestion finds: the sources as they are now, beside those that the current snapshot was made of."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from .changes import Changes, compare
 from .chunking import CHUNKING_VERSION, Chunking
 from .database import StoredSource
 from .model import Problem
+from .parts import OnProgress, Part, Progress
 from .reading import Source, SourceFile, list_sources, load_source
 from .snapshot import Snapshot
 
@@ -20,18 +21,7 @@ class Recipe:
     chunking: Chunking
     intents: str | None = None
     labels: tuple[str, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a step is."""
-
-    step: str
-    done: int
-    total: int
-
-
-OnProgress = Callable[[Progress], None]
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)

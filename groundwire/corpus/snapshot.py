@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from contracts import Misconfigured
+
 from . import database
 from .durable import digest_of
 from .lock import ReadLock
@@ -98,16 +100,26 @@ class Snapshot:
             return {source.name: source for source in database.stored_sources(self._connection)}
 
     def part(self, name: str) -> Path | None:
-        """The folder of a part, its files verified; None if this snapshot has no such part."""
+        """The folder of a part, its files verified; None if there is none. Misconfigured if it is damaged."""
         if self._folder is None or name not in self.manifest.parts:
             return None
         with self._reading:
             if name not in self._verified:
                 for file in self.manifest.files:
                     if file.startswith(f"{name}/"):
-                        verify(self._folder, self.manifest, file)
+                        self._verify(file)
                 self._verified.add(name)
         return self._folder / name
+
+    def _verify(self, file: str) -> None:
+        assert self._folder is not None
+        try:
+            verify(self._folder, self.manifest, file)
+        except (Damaged, OSError) as error:
+            what = "does not match its digest" if isinstance(error, Damaged) else "cannot be read"
+            raise Misconfigured(
+                f"snapshot {self.version} is damaged: {file} {what}; ingest again"
+            ) from error
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         """The rows of a query on the database."""

@@ -26,11 +26,15 @@ def staging(root: Path) -> Iterator[Path]:
 
 
 def publish(root: Path, staged: Path, manifest: Manifest) -> Manifest:
-    """Give a staged snapshot its name, durably; the same version that is already there, undamaged, stays."""
+    """Give a staged snapshot its name, durably; the same version that is already there, undamaged, stays.
+
+    Digests that the manifest has already are kept: damage to a shared file is not made true by it.
+    """
     if _is_whole(root, manifest.version):
         return manifest
     files = sorted(path for path in staged.rglob("*") if path.is_file())
-    digests = {path.relative_to(staged).as_posix(): digest_of(path) for path in files}
+    names = {path.relative_to(staged).as_posix(): path for path in files}
+    digests = {name: manifest.files.get(name) or digest_of(path) for name, path in names.items()}
     manifest = replace(manifest, files=digests)
     write_file(staged / MANIFEST, manifest.to_bytes())
     sync_tree(staged)

@@ -2,6 +2,8 @@
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -55,8 +57,8 @@ async def test_the_offsets_of_an_answer_point_at_its_quote_in_the_stored_documen
     async with handbook.connect() as bus:
         response = await asked(bus, "How do I cancel my plan?")
     snapshot = handbook.path / "corpus" / "snapshots" / str(response.corpus_version)
-    lines = (snapshot / "documents.jsonl").read_text(encoding="utf-8").splitlines()
-    stored = {document["doc_id"]: document["text"] for document in map(json.loads, lines)}
+    with closing(sqlite3.connect(snapshot / "corpus.sqlite")) as database:
+        stored = dict(database.execute("SELECT doc_id, text FROM documents"))
     assert response.segments
     for segment in response.segments:
         assert stored[segment.doc_id][segment.char_start : segment.char_end] == segment.text

@@ -77,7 +77,9 @@ def test_the_lock_file_is_of_this_project_file() -> None:
     def name(requirement: str) -> str:
         return re.split(r"[\[<>=!~; ]", requirement, maxsplit=1)[0].lower()
 
-    wanted = {name(one) for one in project["project"]["dependencies"]}
+    extras = project["project"].get("optional-dependencies", {}).values()
+    groups = [project["project"]["dependencies"], *extras]
+    wanted = {name(one) for group in groups for one in group}
     assert {one["name"] for one in own["metadata"]["requires-dist"]} == wanted
     wanted_dev = {name(one) for one in project["dependency-groups"]["dev"]}
     assert {one["name"] for one in own["metadata"]["requires-dev"]["dev"]} == wanted_dev
