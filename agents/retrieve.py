@@ -6,7 +6,7 @@ from typing import Protocol
 
 from contracts import Intent, RetrievedContext, RetrievedPassage
 
-from .ranking import Ranking, best, fuse, pair_overlap
+from .ranking import Ranking, best, fuse, min_max, pair_overlap
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,15 @@ class FoundPassage:
 
 @dataclass(frozen=True)
 class Found:
-    """Every permitted passage's raw scores, in stored order; `passage` reads one by position.
+    """Raw scores of permitted passages, in stored order; `passage` reads one by position.
 
-    Invariant: `len(keyword_scores) == len(vector_scores)`.
+    All of them, or those that a search of a large corpus puts first. `vector_scores`: None where the corpus has
+    no vectors (yet). Invariant: else `len(keyword_scores) == len(vector_scores)`.
     """
 
     corpus_version: str
     keyword_scores: Sequence[float]
-    vector_scores: Sequence[float]
+    vector_scores: Sequence[float] | None
     passage: Callable[[int], FoundPassage]
 
 
@@ -40,14 +41,16 @@ class Search(Protocol):
     """Scores the passages of the current corpus that one of the labels opens."""
 
     async def __call__(self, text: str, labels: tuple[str, ...]) -> Found:
-        """Score every permitted passage for a text."""
+        """Score permitted passages for a text."""
         ...
 
 
 async def retrieve(intent: Intent, *, search: Search, ranking: Ranking) -> RetrievedContext:
     """Find the best passages for an intent, with every score and rank that put them there."""
     found = await search(intent.cleaned_text, intent.query.labels)
-    hybrid = fuse(found.keyword_scores, found.vector_scores, ranking.alpha)
+    vectors = found.vector_scores
+    by_keyword = found.keyword_scores
+    hybrid = min_max(by_keyword) if vectors is None else fuse(by_keyword, vectors, ranking.alpha)
     candidates = [
         position
         for position, score in enumerate(found.keyword_scores)
@@ -64,11 +67,12 @@ async def retrieve(intent: Intent, *, search: Search, ranking: Ranking) -> Retri
     return RetrievedContext(
         intent=intent,
         corpus_version=found.corpus_version,
+        signals=("keyword",) if vectors is None else ("keyword", "vectors"),
         passages=tuple(
             RetrievedPassage(
                 **vars(passages[place]),
                 keyword_score=found.keyword_scores[top[place]],
-                vector_score=found.vector_scores[top[place]],
+                vector_score=None if vectors is None else vectors[top[place]],
                 hybrid_score=hybrid[top[place]],
                 hybrid_rank=place + 1,
                 rerank_score=overlaps[place],

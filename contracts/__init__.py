@@ -16,6 +16,7 @@ from .answer import (
     RetrievedContext,
     RetrievedPassage,
     Segment,
+    Signal,
     Status,
 )
 from .base import Value
@@ -86,6 +87,7 @@ __all__ = [
     "RetrievedContext",
     "RetrievedPassage",
     "Segment",
+    "Signal",
     "Stage",
     "Status",
     "Topology",

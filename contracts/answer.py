@@ -11,8 +11,14 @@ Offset = Annotated[int, Field(ge=0)]
 Rank = Annotated[int, Field(ge=1)]
 
 
+Signal = Literal["keyword", "vectors"]
+
+
 class RetrievedPassage(Value):
-    """A passage and how it was found. Offsets are characters of the stored document."""
+    """A passage and how it was found. Offsets are characters of the stored document.
+
+    `vector_score`: None where the corpus had no vectors (yet).
+    """
 
     passage_id: Name
     doc_id: Name
@@ -23,7 +29,7 @@ class RetrievedPassage(Value):
     char_start: Offset
     char_end: Offset
     keyword_score: float
-    vector_score: float
+    vector_score: float | None
     hybrid_score: float
     hybrid_rank: Rank
     rerank_score: float | None = None
@@ -31,11 +37,12 @@ class RetrievedPassage(Value):
 
 
 class RetrievedContext(Value):
-    """The passages for an intent, best first, all of one corpus version."""
+    """The passages for an intent, best first, all of one corpus version. `signals`: what they were found by."""
 
     type: Literal["context"] = "context"
     intent: Intent
     corpus_version: Name
+    signals: tuple[Signal, ...] = ("keyword", "vectors")
     passages: tuple[RetrievedPassage, ...]
 
 

@@ -5,6 +5,7 @@ from .chunking import CHUNKING_VERSION, Chunking, chunk
 from .difference import Difference, difference
 from .index import Index, Scoring, embed
 from .ingest import DryRun, Ingestion, dry_run, in_memory, ingest, snapshot_of
+from .keywords import KeywordPart
 from .lock import Busy
 from .manifest import Counts, Damaged, Manifest
 from .model import PUBLIC, Document, Origin, Passage, Place, Problem
@@ -43,6 +44,7 @@ __all__ = [
     "Hits",
     "Index",
     "Ingestion",
+    "KeywordPart",
     "Listing",
     "Manifest",
     "OnProgress",

@@ -11,7 +11,7 @@ from groundwire.intents import Intents
 from groundwire.profiles import Profile
 
 if TYPE_CHECKING:
-    from groundwire.corpus import DryRun, Ingestion, OnProgress, Progress, Recipe, Snapshot
+    from groundwire.corpus import DryRun, Ingestion, OnProgress, Part, Progress, Recipe, Snapshot
 
 
 class Corpus(Protocol):
@@ -114,7 +114,16 @@ def _recipe(
     else:
         text = intents_file.read_text(Path(intents))
         intents_file.parse(text, str(intents))
-    return Recipe(chunking_of(profile), text, tuple(labels) or None)
+    return Recipe(chunking_of(profile), text, tuple(labels) or None, _parts(profile))
+
+
+def _parts(profile: Profile) -> "tuple[Part, ...]":
+    """What is built for a profile. One that keeps passages without evidence scores all of them, in memory."""
+    if profile.retrieve.keep_unsupported:
+        return ()
+    from groundwire.corpus import KeywordPart
+
+    return (KeywordPart(profile.terms.stopwords),)
 
 
 def chunking_of(profile: Profile) -> Any:

@@ -83,3 +83,20 @@ async def test_passages_without_evidence_are_dropped_where_the_profile_says_so()
     """No term of the question, no answer: an honest fallback instead."""
     context = await retrieve(INTENT, search=search, ranking=Ranking(keep_unsupported=False))
     assert [p.passage_id for p in context.passages] == ["p1", "p0"]
+
+
+async def test_without_vectors_keywords_decide_and_the_context_says_so() -> None:
+    """A new corpus answers before its vectors are there."""
+
+    async def by_keywords(text: str, labels: tuple[str, ...]) -> Found:
+        return Found("v1", [1.0, 2.0, 0.0], None, passage)
+
+    ranking = Ranking(k=2, keep_unsupported=False)
+    context = await retrieve(INTENT, search=by_keywords, ranking=ranking)
+    assert context.signals == ("keyword",)
+    assert [(p.passage_id, p.vector_score) for p in context.passages] == [
+        ("p1", None),
+        ("p0", None),
+    ]
+    both = await retrieve(INTENT, search=search, ranking=ranking)
+    assert both.signals == ("keyword", "vectors")

@@ -88,8 +88,10 @@ async def test_similarities_are_the_course_similarities(pipeline: Pipeline) -> N
     for query, expected in seed("expected")["similarity"].items():
         trace = await pipeline.run(query)
         assert trace.context is not None
-        by_vector = sorted(trace.context.passages, key=lambda passage: -passage.vector_score)
-        found = [[p.passage_id, round(p.vector_score, 3)] for p in by_vector]
+        by_vector = sorted(
+            trace.context.passages, key=lambda passage: -(passage.vector_score or 0.0)
+        )
+        found = [[p.passage_id, round(p.vector_score or 0.0, 3)] for p in by_vector]
         assert found == expected
 
 

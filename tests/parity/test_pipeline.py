@@ -185,3 +185,23 @@ async def test_examples_are_answered_with_the_expected_quote(name: str, floor: i
         quotes = [" ".join(segment.text.split()) for segment in trace.response.segments]
         hits += any(" ".join(question["quote"].split()) in quote for quote in quotes)
     assert hits >= floor
+
+
+async def test_a_large_corpus_is_searched_by_its_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same passage is found, the context says by what, and a new version needs no restart."""
+    monkeypatch.setattr("groundwire.corpus.keywords.KeywordPart.is_wanted", lambda *_: True)
+    docs, root = tmp_path / "docs", tmp_path / "root"
+    docs.mkdir()
+    (docs / "a.md").write_text("# Refunds\n\nRefunds take 5 days.")
+    (docs / "b.md").write_text("---\nlabels: [staff]\n---\n# Refunds\n\nRefunds for staff.")
+    ingest_corpus([docs], root)
+    pipeline = build_pipeline("default", root)
+    trace = await pipeline.run("How long does a refund take?")
+    assert trace.context is not None
+    assert trace.context.signals == ("keyword",)
+    assert documents(trace) == ["a.md"]
+    (docs / "a.md").write_text("# Refunds\n\nRefunds take 6 days.")
+    ingest_corpus([docs], root)
+    assert "6 days" in (await pipeline.run("How long does a refund take?")).response.display_text
