@@ -14,7 +14,7 @@ from typing import Any
 import redis.asyncio as aioredis
 
 from contracts import TOPOLOGY, Decoded, Decoder, Query
-from contracts.envelope import encode, first_envelope, next_envelope
+from contracts.envelope import encode, encode_next, first_envelope, iso
 from groundwire.noop import HANDLERS
 
 RESULTS, OPEN = "bare:results", "bare:open"
@@ -40,7 +40,7 @@ if #ids > 0 then
   redis.call('XDEL', KEYS[1], unpack(ids))
 end
 """
-EVENT = '{"stage":"%s","id":"%s","cause":"%s","query_id":"%s","time":"%s","outcome":"%s"}'
+EVENT = '{"stage":"%s","cause":"%s","query_id":"%s","time":"%s","outcome":"%s"}'
 
 
 async def serve(url: str, name: str, ready: Callable[[], None]) -> None:
@@ -57,11 +57,11 @@ async def serve(url: str, name: str, ready: Callable[[], None]) -> None:
         for entry_id, fields in reply[0][1] if reply else []:
             found = decoder.decode(fields[b"event"])
             assert isinstance(found, Decoded)
-            cause, now = found.envelope, datetime.now(UTC)
+            cause, now = found.envelope, iso(datetime.now(UTC))
             message = await handler(cause.data)
-            out = next_envelope(cause, message, stage=name, time=now, configdigest="")
-            event = EVENT % (name, out.id, cause.id, cause.subject, now.isoformat(), kind)
-            args += [entry_id, cause.subject, encode(out), event]
+            out = encode_next(cause, message, stage=name, time=now, configdigest="")
+            event = EVENT % (name, cause.id, cause.subject, now, kind)
+            args += [entry_id, cause.subject, out, event]
         if reply:
             await settle(keys=[stream, target, "bare:events", OPEN], args=args)
 

@@ -5,7 +5,7 @@ import ctypes
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from multiprocessing.connection import Connection
@@ -14,9 +14,12 @@ from typing import Any
 import redis.asyncio as aioredis
 
 from contracts import Query
+from groundwire import loop
 
 from . import bare, ours
 
+Loop = Callable[[Coroutine[Any, Any, None]], None]
+LOOP: dict[str, Loop] = {"ours": loop.run, "bare": asyncio.run}
 SERVE = {"ours": ours.serve, "bare": bare.serve}
 RESULTS = {"ours": ours.RESULTS, "bare": bare.RESULTS}
 Publish = Callable[[Sequence[Query]], Awaitable[object]]
@@ -40,13 +43,13 @@ def run_stages(url: str, side: str, stages: Sequence[str], pipe: Connection) -> 
             for stage in stages:
                 group.create_task(SERVE[side](url, stage, partial(pipe.send, READY)))
 
-    asyncio.run(run())
+    LOOP[side](run())
 
 
 def run_client(url: str, side: str, pipe: Connection) -> None:
     """Carry out orders, (`burst` or `single`, how many), for ever; sends back their figures."""
     die_with_parent()
-    asyncio.run(_take_orders(url, side, pipe))
+    LOOP[side](_take_orders(url, side, pipe))
 
 
 async def _take_orders(url: str, side: str, pipe: Connection) -> None:

@@ -8,6 +8,7 @@ from bus import BusConfig, UrlBackend, Worker
 from bus.client import Bus
 from bus.keys import Keys
 from contracts import TOPOLOGY
+from groundwire.loop import settle_heap
 from groundwire.noop import HANDLERS
 
 RESULTS = Keys(0).of("results.answered")
@@ -16,6 +17,7 @@ _CONFIG = BusConfig(open_mark=1_000_000)  # the burst is meant to pile up, not t
 
 async def serve(url: str, name: str, ready: Callable[[], None]) -> None:
     """Work as one stage, for ever; calls `ready` when it begins to read."""
+    settle_heap()
     worker = Worker(
         TOPOLOGY.stage(name),
         HANDLERS[name],

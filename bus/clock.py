@@ -3,6 +3,8 @@
 import time
 from datetime import UTC, datetime, timedelta
 
+from contracts.envelope import iso
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -12,6 +14,7 @@ class ServerClock:
     def __init__(self) -> None:
         self._offset_ms = time.time() * 1000 - time.monotonic() * 1000
         self._set_at: float | None = None
+        self._stamped_ms, self._stamp = 0, ""
 
     def set(self, server_ms: float) -> None:
         """Take over what the server just said."""
@@ -28,7 +31,15 @@ class ServerClock:
 
     def now(self) -> datetime:
         """The same as a datetime in UTC, to the microsecond."""
-        return _EPOCH + timedelta(milliseconds=time.monotonic() * 1000 + self._offset_ms)
+        return datetime.fromtimestamp(time.monotonic() + self._offset_ms / 1000, UTC)
+
+    def stamp(self) -> str:
+        """The same as RFC 3339 text, to the millisecond. One is made a millisecond, however many ask."""
+        now_ms = self.now_ms()
+        if now_ms != self._stamped_ms:
+            self._stamped_ms = now_ms
+            self._stamp = iso(from_ms(now_ms))
+        return self._stamp
 
 
 def from_ms(value: int) -> datetime:

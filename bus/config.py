@@ -26,7 +26,7 @@ class BusConfig:
     open_mark: int = 10_000
     backlog_mark: int = 1_000
     concurrency: int = 8
-    prefetch: int = 128
+    prefetch: int = 248
     prefetch_s: float = 0.1
     results_kept: int = 100_000
     events_kept: int = 100_000

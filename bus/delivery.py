@@ -1,6 +1,7 @@
 """One delivery of one entry: what came, how often, and what became of it."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from contracts import Value
 from contracts.envelope import Envelope
@@ -43,8 +44,8 @@ class Delivery:
     @property
     def attempt(self) -> int:
         """Which attempt this is, from 1; it rides beside the message."""
-        written = self.fields.get(b"attempt", b"1")
-        return int(written) if written.isdigit() and len(written) < 10 else 1
+        written = self.fields.get(b"attempt")
+        return int(written) if written and written.isdigit() and len(written) < 10 else 1
 
     @property
     def size(self) -> int:
@@ -52,8 +53,7 @@ class Delivery:
         return sum(len(name) + len(value) for name, value in self.fields.items())
 
 
-@dataclass(frozen=True, slots=True)
-class Settlement:
+class Settlement(NamedTuple):
     """A delivery and its fate, ready to be settled."""
 
     delivery: Delivery

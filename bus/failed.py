@@ -6,7 +6,7 @@ from datetime import datetime
 
 from contracts import ChannelPayload, FormattedResponse, Value, ids
 from contracts.base import Value as _Value
-from contracts.envelope import Envelope, encode, first_envelope, next_envelope
+from contracts.envelope import Envelope, encode, encode_next, first_envelope, iso
 from contracts.query import Query
 
 from .delivery import Delivery
@@ -66,7 +66,7 @@ def failed_envelope(
         return encode(
             first_envelope(response, source=source, subject=query_id, time=now, deadline=now)
         )
-    return encode(next_envelope(envelope, response, stage=source, time=now, configdigest=""))
+    return encode_next(envelope, response, stage=source, time=iso(now), configdigest="")
 
 
 def dead_record(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from contracts import FormattedResponse, Invalid, Permanent, Value
 from contracts.answer import Status
@@ -11,8 +12,7 @@ from contracts.scores import scores_of
 from .config import BusConfig
 
 
-@dataclass(frozen=True)
-class Emit:
+class Emit(NamedTuple):
     """The handler's message goes on to the next stage, or out as a result.
 
     It keeps what settling asks of the message, not the message: a batch in hand of whole messages is what the

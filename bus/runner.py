@@ -14,7 +14,7 @@ from contracts import (
     Undecodable,
     Value,
 )
-from contracts.envelope import Envelope, encode, next_envelope
+from contracts.envelope import Envelope, encode_next
 
 from .clock import ServerClock, to_ms
 from .delivery import Delivery, Settlement
@@ -53,17 +53,18 @@ class Runner:
     async def run(self, delivery: Delivery, raw: bytes) -> Settlement:
         """Decode, decide, handle; returns the settlement, whatever happens in between."""
         try:
-            return await self._run(delivery, raw)
+            found = self._decoder.decode(raw)
+            if isinstance(found, Decoded):
+                return await self._handle(delivery, found.envelope)
+            return await self._not_handled(delivery, raw, found)
         except Exception as error:  # noqa: BLE001 - an entry put there by hand must not end its workers
             delivery.envelope = None
             return self.bury(delivery, DeadLetter("undecodable", type(error).__name__), None)
 
-    async def _run(self, delivery: Delivery, raw: bytes) -> Settlement:
-        found = self._decoder.decode(raw)
+    async def _not_handled(
+        self, delivery: Delivery, raw: bytes, found: Newer | Undecodable
+    ) -> Settlement:
         match found:
-            case Decoded(envelope):
-                delivery.envelope, delivery.type = envelope, envelope.type
-                return await self._handle(delivery, envelope)
             case Newer(version, subject):
                 return await self._park(delivery, version, subject, raw)
             case Undecodable(reason, detail, subject):
@@ -100,6 +101,7 @@ class Runner:
         return await self._deadline_of(query_id) is not None
 
     async def _handle(self, delivery: Delivery, envelope: Envelope[Value]) -> Settlement:
+        delivery.envelope, delivery.type = envelope, envelope.type
         now_ms, deadline_ms = self._clock.now_ms(), to_ms(envelope.deadline)
         delivery.waited_ms = max(0, now_ms - to_ms(envelope.time))
         config = self._place.config
@@ -136,20 +138,18 @@ class Runner:
             )
 
     def _emit(self, delivery: Delivery, envelope: Envelope[Value], message: Value) -> Settlement:
-        outgoing = next_envelope(
+        outgoing = encode_next(
             envelope,
             message,
             stage=self._place.stage.name,
-            time=self._clock.now(),
+            time=self._clock.stamp(),
             configdigest=self._place.configdigest,
         )
-        body = encode(outgoing)
-        if len(body) > self._place.config.max_payload_bytes:
-            fate = DeadLetter("too_large", f"its output has {len(body)} bytes")
+        if len(outgoing) > self._place.config.max_payload_bytes:
+            fate = DeadLetter("too_large", f"its output has {len(outgoing)} bytes")
             return self.bury(delivery, fate, envelope.subject)
-        settlement = Settlement(delivery, Emit.of(message), envelope.subject, body)
         delivery.envelope = None
-        return settlement
+        return Settlement(delivery, Emit.of(message), envelope.subject, outgoing)
 
     async def lost(self, delivery: Delivery) -> Settlement:
         """The settlement of an entry whose blob has expired, or was never there."""

@@ -6,15 +6,15 @@ from datetime import datetime
 from functools import cache
 from typing import assert_never
 
-from contracts import Event, Stage, ids, outcome_of
+from contracts import Stage, ids, outcome_of
 from contracts.answer import Status
-from contracts.event import DeadReason, Outcome
+from contracts.event import DeadReason, Outcome, encode_event
 from contracts.topology import RESULTS
 
 from .blob import Blob, blob_of, reference
 from .clock import to_ms
 from .config import BusConfig
-from .delivery import Settlement, order_of
+from .delivery import Settlement
 from .failed import dead_record, raw_bytes
 from .fate import DeadLetter, Emit, Park, Retry
 from .keys import Keys
@@ -54,8 +54,9 @@ def settle_call(
 ) -> tuple[list[str], list[Arg]]:
     """The keys and arguments of settle.lua for a batch."""
     call = _Call(dict(_fixed_keys(place.keys, place.stage.consumes)))
-    in_order = sorted((item.delivery.id for item in settlements), key=order_of)
-    call.args += [place.stage.name, place.consumer, in_order[0], in_order[-1]]
+    # Usually in order; whatever lies outside of the first and the last is looked up one by one.
+    first, last = settlements[0].delivery.id, settlements[-1].delivery.id
+    call.args += [place.stage.name, place.consumer, first, last]
     call.args += [place.config.events_kept, len(settlements)]
     stamp = now.isoformat()
     for item in settlements:
@@ -178,7 +179,7 @@ def _event(
 ) -> bytes:
     delivery = item.delivery
     raw = delivery.raw or b""
-    event = Event(
+    return encode_event(
         query_id=item.subject,
         stage=place.stage.name,
         type=delivery.type,
@@ -194,9 +195,8 @@ def _event(
         input_digest=ids.digest(raw),
         output_digest=ids.digest(item.body),
         config_digest=place.configdigest,
-        scores=dict(scores or {}),
+        scores=scores or {},
     )
-    return event.__pydantic_serializer__.to_json(event)
 
 
 def _ms(seconds: float) -> int:

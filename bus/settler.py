@@ -87,12 +87,16 @@ class Settler:
             self._log("settle.repeated", stage=self._place.stage.name, error=str(error)[:200])
             return list(batch)
         refused = []
-        for settlement, status in zip(batch, map(text, statuses), strict=True):
+        for settlement, reply in zip(batch, statuses, strict=True):
+            if reply == b"OK":
+                self._hand.drop(settlement.delivery)
+                continue
+            status = text(reply)
             if status.startswith("REFUSED"):
                 refused.append(settlement)
                 continue
             self._hand.drop(settlement.delivery)
-            if status not in ("OK", "GONE"):
+            if status != "GONE":
                 self._log(
                     "settle.dropped",
                     stage=self._place.stage.name,

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from json.encoder import encode_basestring as _quoted
 from typing import Annotated, Any, Generic, Literal, TypeVar, Union
 
 from pydantic import AwareDatetime, BaseModel, Field, TypeAdapter, ValidationError
@@ -164,23 +165,31 @@ def first_envelope(
     )
 
 
-def next_envelope(
-    cause: Envelope[Value], message: Value, *, stage: str, time: datetime, configdigest: str
-) -> Envelope[Value]:
-    """The envelope of what `stage` made of `cause`: same query, trace and deadline, derived id."""
+def encode_next(
+    cause: Envelope[Any], message: Value, *, stage: str, time: str, configdigest: str
+) -> bytes:
+    """The envelope of what `stage` made of `cause`, as `encode` would write it: same query, trace and deadline.
+
+    `time`: RFC 3339, as `iso` writes it.
+    Written without making the object, which was half of what a hop cost: its parts are valid already.
+    """
     own_id = ids.envelope_id(cause.id, stage)
-    return envelope_of(type(message))(
-        id=own_id,
-        source=f"/groundwire/{stage}",
-        type=type_name(type(message)),
-        subject=cause.subject,
-        time=time,
-        traceparent=f"{cause.traceparent[:36]}{ids.span_id(own_id)}{cause.traceparent[52:]}",
-        deadline=cause.deadline,
-        causationid=cause.id,
-        configdigest=configdigest,
-        data=message,
+    trace = cause.traceparent
+    head = (
+        f'{{"specversion":"1.0","id":"{own_id}","source":{_quoted(f"/groundwire/{stage}")},'
+        f'"type":"{type_name(type(message))}","subject":{_quoted(cause.subject)},"time":"{time}",'
+        f'"datacontenttype":"application/json",'
+        f'"traceparent":{_quoted(f"{trace[:36]}{ids.span_id(own_id)}{trace[52:]}")},'
+        f'"deadline":"{iso(cause.deadline)}","causationid":{_quoted(cause.id)},'
+        f'"configdigest":{_quoted(configdigest)},"data":'
     )
+    return b"%b%b}" % (head.encode(), message.__pydantic_serializer__.to_json(message))
+
+
+def iso(time: datetime) -> str:
+    """A time as pydantic writes it."""
+    text = time.isoformat()
+    return f"{text[:-6]}Z" if text.endswith("+00:00") else text
 
 
 def encode(envelope: Envelope[Value]) -> bytes:

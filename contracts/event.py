@@ -1,8 +1,11 @@
 """The record of one settle: what happened to a delivery, in digests and numbers, never in text."""
 
+from collections.abc import Mapping
+from json.encoder import encode_basestring as _quoted
 from typing import Literal
 
 from pydantic import Field
+from pydantic_core import to_json
 
 from .base import Value
 
@@ -39,3 +42,36 @@ class Event(Value):
     output_digest: str
     config_digest: str
     scores: dict[str, float] = Field(default_factory=dict)
+
+
+def encode_event(
+    *,
+    query_id: str,
+    stage: str,
+    type: str,  # noqa: A002 - the name of the field
+    outcome: Outcome,
+    attempt: int,
+    time: str,
+    waited_us: int,
+    handled_us: int,
+    input_bytes: int,
+    output_bytes: int,
+    input_digest: str,
+    output_digest: str,
+    config_digest: str,
+    scores: Mapping[str, float],
+    reason: DeadReason | None = None,
+    error: str | None = None,
+) -> bytes:
+    """The JSON of an `Event`, written without making one: each hop writes one, so each microsecond counts five times.
+
+    What is None is left out.
+    """
+    why = "" if reason is None else f'"reason":{_quoted(reason)},'
+    what = "" if error is None else f'"error":{_quoted(error)},'
+    return (
+        f'{{"query_id":{_quoted(query_id)},"stage":"{stage}","type":"{type}","outcome":"{outcome}",'
+        f'"attempt":{attempt},{why}{what}"time":"{time}","waited_us":{waited_us},"handled_us":{handled_us},'
+        f'"input_bytes":{input_bytes},"output_bytes":{output_bytes},"input_digest":"{input_digest}",'
+        f'"output_digest":"{output_digest}","config_digest":"{config_digest}","scores":'
+    ).encode() + b"%b}" % (to_json(scores) if scores else b"{}")

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import gc
 import os
 import signal
 import sys
@@ -52,13 +51,14 @@ def run_worker(
         # Before the long imports: until its handler is there, SIGTERM ends a worker that has no work.
         watch_lifeline(lifeline, lambda: os.kill(os.getpid(), signal.SIGTERM))
     from contracts import GroundwireError
+    from groundwire import loop
     from groundwire.settings import load_settings
 
     try:
         settings = load_settings(os.environ, Path.cwd())
         if concurrency is not None:
             settings = settings.model_copy(update={"concurrency": concurrency})
-        asyncio.run(_run(stage, settings, consumer))
+        loop.run(_run(stage, settings, consumer))
     except GroundwireError as error:
         sys.stderr.write(f"groundwire worker {stage}: {error}\n")
         return 2
@@ -66,24 +66,24 @@ def run_worker(
 
 
 async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
-    from groundwire import logs
+    from groundwire import logs, loop
     from groundwire.client import system_url
     from groundwire.supervisor import new_consumer_name
     from groundwire.wiring import await_corpus, build_worker
 
     logs.configure(settings.log_level, as_json=settings.log_json)
     log = logs.bus_log()
-    loop = asyncio.get_running_loop()
+    running_loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _stop_or_leave, stop, number)
+        running_loop.add_signal_handler(number, _stop_or_leave, stop, number)
     url = await system_url(settings)
     if not await await_corpus(settings.corpus, stop, log):
         return
     worker = await build_worker(
         stage, settings, url=url, consumer=consumer or new_consumer_name(), log=log
     )
-    gc.freeze()  # what exists by now stays: no collection need look at it again
+    loop.settle_heap()
     async with asyncio.TaskGroup() as group:
         running = group.create_task(worker.run())
         stopping = group.create_task(stop.wait())

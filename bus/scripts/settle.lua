@@ -63,7 +63,7 @@ local function fence(id, owner_only)            -- nil if this delivery may be s
 end
 local function count(name) tally[name] = (tally[name] or 0) + 1 end
 local function finish(id, event)
-  settled[id] = true
+  settled[id], mine[id] = true, nil
   finished[#finished + 1] = id
   notes[#notes + 1] = event
   if spending then spent[#spent + 1] = spending end
@@ -91,8 +91,9 @@ end
 local settle = {}
 
 function settle.emit(id, event)
-  local destination, body = take_key(), take()
-  local why = fence(id, false) or misfit(destination, 'stream')
+  local destination, body = KEYS[tonumber(ARGV[at + 1])], ARGV[at + 2]
+  at = at + 2
+  local why = not mine[id] and fence(id, false) or types[destination] ~= 'stream' and misfit(destination, 'stream')
   if why then return why end
   local added = put(destination, body, storing)
   if type(added) == 'table' then return 'REFUSED ' .. added.err end
@@ -161,7 +162,8 @@ for i = 1, n do
   spending, storing = nil, nil
   if kind == 'spend' then spending, kind = take_key(), take() end
   if kind == 'store' then storing, kind = {take_key(), take(), take()}, take() end
-  local id, event = take(), take()
+  local id, event = ARGV[at + 1], ARGV[at + 2]
+  at = at + 2
   if unusable then
     statuses[i] = unusable
   else
@@ -176,9 +178,10 @@ if #finished > 0 then
   local seq = redis.pcall('HINCRBY', counters, 'events', #notes)
   for name, by in pairs(tally) do redis.pcall('HINCRBY', counters, name, by) end
   local lost = 0
-  for i, event in ipairs(notes) do
-    local noted = redis.pcall('XADD', events, 'MAXLEN', '~', kept_events, '*', 'event', event,
-                              'seq', string.format('%.0f', seq - #notes + i))
+  local call = redis.pcall
+  local first = seq - #notes
+  for i = 1, #notes do
+    local noted = call('XADD', events, 'MAXLEN', '~', kept_events, '*', 'event', notes[i], 'seq', first + i)
     if type(noted) == 'table' then lost = lost + 1 end
   end
   if lost > 0 then redis.pcall('HINCRBY', counters, 'events_lost', lost) end

@@ -14,7 +14,7 @@ from bus.reader import entries_of
 from bus.settle import Place, settle_call
 from bus.wire import text
 from contracts import TOPOLOGY, Decoded, Decoder, Value
-from contracts.envelope import Envelope, encode, first_envelope, next_envelope
+from contracts.envelope import Envelope, encode, encode_next, first_envelope
 
 
 @dataclass
@@ -83,10 +83,10 @@ class Desk:
         envelope = delivery.envelope
         assert envelope is not None
         message = await NOOP[self.stage](envelope.data)
-        following = next_envelope(
-            envelope, message, stage=self.stage, time=self.clock.now(), configdigest=""
+        following = encode_next(
+            envelope, message, stage=self.stage, time=self.clock.stamp(), configdigest=""
         )
-        return Settlement(delivery, Emit.of(message), envelope.subject, encode(following))
+        return Settlement(delivery, Emit.of(message), envelope.subject, following)
 
     def retry(self, delivery: Delivery, delay_ms: int = 10_000) -> Settlement:
         """A retry as the second attempt."""

@@ -1,10 +1,12 @@
 import json
 import uuid
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any, get_args
 
 import pytest
 from bus_system import NOOP, query
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contracts import (
@@ -27,7 +29,8 @@ from contracts import (
     result_stream,
 )
 from contracts import errors as error_tree
-from contracts.envelope import encode, first_envelope, next_envelope, type_name
+from contracts.envelope import encode, encode_next, envelope_of, first_envelope, iso, type_name
+from contracts.event import DeadReason, Event, Outcome, encode_event
 from contracts.ids import envelope_id
 from contracts.topology import RESULTS
 
@@ -38,6 +41,12 @@ ASKED = query("why?").model_copy(update={"query_id": "0-q"})
 
 def wrapped(message: Value) -> Envelope[Value]:
     return first_envelope(message, source="submit", subject="0-q", time=NOW, deadline=NOW)
+
+
+def following(cause: Envelope[Any], message: Value, time: datetime = NOW) -> Envelope[Any]:
+    """What `understand` makes of a cause."""
+    raw = encode_next(cause, message, stage="understand", time=iso(time), configdigest="d")
+    return envelope_of(type(message)).model_validate_json(raw)
 
 
 async def messages() -> list[tuple[Stage, Value]]:
@@ -85,14 +94,57 @@ async def test_a_redelivery_gives_the_same_id_source_and_data() -> None:
     cause = wrapped(ASKED)
     message = await NOOP["understand"](ASKED)
     later = datetime(2027, 1, 1, tzinfo=UTC)
-    one = next_envelope(cause, message, stage="understand", time=NOW, configdigest="d")
-    two = next_envelope(cause, message, stage="understand", time=later, configdigest="d")
+    one, two = following(cause, message), following(cause, message, time=later)
     assert (one.id, one.source, one.data) == (two.id, two.source, two.data)
     assert one.causationid == cause.id
     assert one.deadline == cause.deadline
     assert one.traceparent[:36] == cause.traceparent[:36]
     assert one.traceparent != cause.traceparent
     assert len(one.traceparent) == 55
+
+
+@pytest.mark.parametrize(
+    "time", [NOW, NOW.replace(microsecond=0), NOW.replace(microsecond=120_000)]
+)
+@pytest.mark.parametrize("subject", ["0-q", 'a"\\\n\x00\x1f\x7f\u2028\u00e9\U0001f600'])
+async def test_the_next_envelope_is_written_as_if_it_had_been_made(
+    time: datetime, subject: str
+) -> None:
+    """The quick way gives the bytes of the plain one: of any text, to the last digit of its times."""
+    deadline = time.astimezone(timezone(timedelta(hours=2)))
+    for _, message in await messages():
+        cause = wrapped(ASKED).model_copy(update={"subject": subject, "deadline": deadline})
+        raw = encode_next(cause, message, stage="understand", time=iso(time), configdigest="d")
+        made = following(cause, message, time).model_copy(
+            update={"time": time, "deadline": deadline, "subject": subject}
+        )
+        assert encode(made) == raw
+
+
+@given(
+    event=st.builds(
+        Event,
+        query_id=st.text(),
+        stage=st.sampled_from(["understand", "critic"]),
+        type=st.just("groundwire.query.v1"),
+        outcome=st.sampled_from(get_args(Outcome)),
+        attempt=st.integers(1, 9),
+        reason=st.none() | st.sampled_from(get_args(DeadReason)),
+        error=st.none() | st.text(),
+        time=st.just(iso(NOW)),
+        waited_us=st.integers(0, 10**9),
+        handled_us=st.integers(0, 10**9),
+        input_bytes=st.integers(0, 10**9),
+        output_bytes=st.integers(0, 10**9),
+        input_digest=st.just("0123456789abcdef"),
+        output_digest=st.just("fedcba9876543210"),
+        config_digest=st.just("d"),
+        scores=st.dictionaries(st.text(), st.floats(allow_nan=False, allow_infinity=False)),
+    )
+)
+def test_an_event_is_written_as_if_it_had_been_made(event: Event) -> None:
+    """The quick way gives the bytes of the plain one, without what is None."""
+    assert encode_event(**dict(event)) == event.model_dump_json(exclude_none=True).encode()
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,16 @@ def test_the_server_clock_goes_on_between_two_looks() -> None:
     assert clock.now().tzinfo is UTC
 
 
+def test_a_stamp_is_the_servers_time_to_the_millisecond() -> None:
+    """RFC 3339, never ahead of `now`, and the next millisecond has another."""
+    clock = ServerClock()
+    clock.set(1_700_000_000_000.0)
+    before, stamp, after = clock.now_ms(), clock.stamp(), clock.now_ms()
+    assert before <= to_ms(datetime.fromisoformat(stamp)) <= after
+    clock.set(1_700_000_005_000.0)
+    assert clock.stamp() > stamp
+
+
 def test_milliseconds_and_datetimes_convert_both_ways() -> None:
     """And TIME's reply is read in milliseconds."""
     now_ms = int(time.time() * 1000)
