@@ -9,13 +9,13 @@ WORKDIR /app
 ENV UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=never
 # The dependencies are a layer of their own: it changes with uv.lock, not with the code.
 COPY pyproject.toml uv.lock ./
-RUN uv sync --frozen --no-dev --no-install-project
+RUN uv sync --frozen --no-dev --extra documents --no-install-project
 COPY README.md CHANGELOG.md LICENSE ./
 COPY agents agents
 COPY bus bus
 COPY contracts contracts
 COPY groundwire groundwire
-RUN uv sync --frozen --no-dev --no-editable
+RUN uv sync --frozen --no-dev --extra documents --no-editable
 
 FROM python:${PYTHON_VERSION}-slim
 RUN useradd --system --uid 10001 --user-group --create-home groundwire \

@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from contracts import Invalid
-from groundwire.corpus import Chunking, Recipe, Snapshot, in_memory, ingest
+from groundwire.corpus import (
+    Chunking,
+    Place,
+    Recipe,
+    Snapshot,
+    Source,
+    in_memory,
+    ingest,
+    read_source,
+)
 
 
 def take(*paths: Path) -> tuple[Snapshot, dict[str, str], tuple[str, ...]]:
@@ -48,7 +57,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_in(tmp_path: Path) -> No
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "good.md").write_bytes(b"\xef\xbb\xbfGood\r\ntext.")
     (tmp_path / "binary.md").write_bytes(b"\x00\x01\x02")
-    (tmp_path / "latin.txt").write_bytes("caf\u00e9".encode("latin-1"))
+    (tmp_path / "empty.txt").write_bytes(b"")
     (tmp_path / "blank.md").write_text("---\ntitle: x\n---\n \n")
     (tmp_path / "labels.md").write_text("---\nlabels: {a: b}\n---\nSecret.")
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
@@ -58,11 +67,101 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_in(tmp_path: Path) -> No
     snapshot, problems, ignored = take(tmp_path)
     assert set(snapshot.documents) == {"sub/good.md"}
     assert snapshot.documents["sub/good.md"].text == "Good\ntext."
-    assert set(problems) == {"binary.md", "latin.txt", "blank.md", "labels.md", "dangling.md"}
+    assert set(problems) == {"binary.md", "empty.txt", "blank.md", "labels.md", "dangling.md"}
     assert "NUL" in problems["binary.md"]
-    assert "UTF-8" in problems["latin.txt"]
+    assert problems["empty.txt"] == "is empty"
     assert "labels" in problems["labels.md"]
     assert ignored == ("picture.png",)
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("Das kostet fünf Euro. Die Gebühr fällt jährlich an.".encode("latin-1"), "fünf Euro"),
+        (
+            "返金は三十日以内に可能です。申請はメールで送ってください。".encode("shift_jis"),
+            "三十日以内",
+        ),
+        (
+            "Возврат возможен в течение тридцати дней после оплаты.".encode("koi8-r"),
+            "тридцати дней",
+        ),
+        ("naïve".encode("utf-16"), "naïve"),
+        ("naïve".encode("utf-32"), "naïve"),
+        ("nai\u0308ve re\u00adfund of\ufb01ce".encode(), "naïve refund office"),
+        (b"\xef\xbb\xbfOne\r\nTwo\rThree", "One\nTwo\nThree"),
+    ],
+    ids=["latin-1", "shift-jis", "koi8-r", "utf-16", "utf-32", "nfd", "bom and crlf"],
+)
+def test_encodings_are_detected_and_the_text_is_in_one_form(raw: bytes, text: str) -> None:
+    """NFC, one kind of line end, no soft hyphens, ligatures as letters."""
+    assert text in read_source(Source("a.txt", raw)).documents[0].text
+
+
+def test_front_matter_tells_dates_and_language() -> None:
+    """In YAML or TOML, by the keys that site generators use."""
+    yaml = "---\ndate: 2024-01-02\nlast_modified: 2024-03-04T05:06:07Z\nlang: de-AT\n---\nText.\n"
+    toml = '+++\ndate = 2024-01-02\nlastmod = 2024-03-04T05:06:07Z\nlang = "de"\nlabels = ["a", "b"]\n+++\nText.\n'
+    for page in (yaml, toml):
+        document = read_source(Source("a.md", page.encode())).documents[0]
+        dates = (document.published, document.modified)
+        assert dates == ("2024-01-02", "2024-03-04T05:06:07+00:00")
+        assert document.language == "de"
+        assert document.text == "Text.\n"
+
+
+def test_front_matter_that_cannot_be_read_is_said_and_the_page_goes_in() -> None:
+    """Unless it speaks of labels: then the page might not be public."""
+    reading = read_source(Source("a.md", b"---\ntitle: One: two\n---\nText."))
+    assert reading.documents[0].text == "Text."
+    assert "front matter can't be read" in reading.problems[0].reason
+    reading = read_source(Source("a.md", b"---\ntitle: One: two\nlabels: [staff]\n---\nText."))
+    assert not reading.documents
+
+
+def test_labels_stay_the_words_that_they_are() -> None:
+    """`no` is a country, not an untruth."""
+    reading = read_source(Source("a.md", b"---\nlabels: [no, 2024]\n---\nText."))
+    assert reading.documents[0].labels == ("no", "2024")
+
+
+def test_what_a_browser_does_not_show_is_not_quoted() -> None:
+    """Comments, scripts and styles inside Markdown; lines stay where they were, and code stays whole."""
+    page = (
+        "One <!-- secret --> two.\n\n<script>\nsecret()\n</script>\n\n"
+        "```\n<!-- shown -->\n```\n\n`<!-- shown, too -->` Last.\n"
+    )
+    document = read_source(Source("a.md", page.encode())).documents[0]
+    assert "secret" not in document.text
+    assert document.text.count("<!-- shown") == 2
+    assert document.place(document.text.index("Last")) == Place("line", 11)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Rückerstattungen sind innerhalb von dreißig Tagen nach dem Kauf möglich.", "de"),
+        ("Los reembolsos son posibles durante los treinta días posteriores al pago.", "es"),
+        (
+            "返金は三十日以内に可能です。申請はメールで送ってください。領収書も添付してください。よろしくお願いします。",
+            "ja",
+        ),
+        ("Refund?", None),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", None),
+    ],
+)
+def test_the_language_is_detected_where_a_text_is_long_enough(
+    text: str, language: str | None
+) -> None:
+    """And left open where it would be a guess."""
+    assert read_source(Source("a.md", text.encode())).documents[0].language == language
+
+
+def test_a_large_file_goes_in_like_any_other() -> None:
+    """50 MB of text, every passage of it where it says."""
+    words = b"All refunds are made within thirty days of the day on which we hear of it.\n\n"
+    reading = read_source(Source("big.txt", words * (50_000_000 // len(words))))
+    assert len(reading.documents[0].text) > 49_000_000
 
 
 def test_several_folders_keep_their_documents_apart(tmp_path: Path) -> None:

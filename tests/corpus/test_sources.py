@@ -129,3 +129,40 @@ def test_labels_from_outside_hold_unless_a_page_names_its_own() -> None:
         ("legal",),
         ("staff",),
     ]
+
+
+def labels(folder: Path) -> dict[str, tuple[str, ...] | None]:
+    return {file.name: file.labels for file in list_sources([folder], ("given",)).files}
+
+
+def test_a_folder_says_which_labels_its_documents_have(tmp_path: Path) -> None:
+    """The last pattern that matches, of the nearest file that has one; else what the command says."""
+    for name in ("a.md", "internal/b.md", "internal/legal/c.md", "other/d.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("Text.")
+    (tmp_path / "labels.toml").write_text(
+        '"internal/" = ["staff"]\n"*/legal/*" = ["legal"]\n"other/d.md" = ["d"]'
+    )
+    assert labels(tmp_path) == {
+        "a.md": ("given",),
+        "internal/b.md": ("staff",),
+        "internal/legal/c.md": ("legal",),
+        "other/d.md": ("d",),
+    }
+    (tmp_path / "internal" / "labels.toml").write_text('"legal/*.md" = ["law", "staff"]')
+    assert labels(tmp_path)["internal/legal/c.md"] == ("law", "staff")
+    assert labels(tmp_path)["internal/b.md"] == ("staff",)
+    alone = list_sources([tmp_path / "internal" / "legal" / "c.md"]).files
+    assert alone[0].labels is None
+
+
+@pytest.mark.parametrize("rules", ["x", '"*" = "staff"', '"*" = []', '"*" = ["a:b"]'])
+def test_rules_that_cannot_be_read_leave_out_what_is_below_them(tmp_path: Path, rules: str) -> None:
+    """It might not be public."""
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "a.md").write_text("Text.")
+    (tmp_path / "b.md").write_text("Text.")
+    (tmp_path / "inner" / "labels.toml").write_text(rules)
+    listing = list_sources([tmp_path])
+    assert [file.name for file in listing.files] == ["b.md"]
+    assert {problem.source for problem in listing.problems} == {"inner/labels.toml", "inner/a.md"}

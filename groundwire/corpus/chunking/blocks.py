@@ -7,12 +7,13 @@ no text, such as link definitions, is a paragraph here.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Literal
 
 from .sentences import last_sentence
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 Kind = Literal["heading", "paragraph", "item", "header", "row", "code"]
 Span = tuple[int, int]
@@ -116,7 +117,7 @@ class _Page:
         self._fill(self._lines.count)
         return self._blocks
 
-    def _leaf(self, kind: Kind, token: Token, inner: Token) -> None:
+    def _leaf(self, kind: Kind, token: "Token", inner: "Token") -> None:
         first, end = token.map or (0, 0)
         self._fill(first)
         block = self._lines.block(max(first, self._next_line), end, kind) if end > first else None
@@ -143,7 +144,7 @@ class _Page:
                 self._blocks.append(block)
         self._next_line = line
 
-    def _name(self, block: Block, token: Token, inner: Token) -> None:
+    def _name(self, block: Block, token: "Token", inner: "Token") -> None:
         if token.level:  # in a quote or a list it opens no section
             block.kind = "paragraph"
             return
@@ -210,8 +211,10 @@ def _last_words(text: str, block: Block) -> Span:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _parser() -> "MarkdownIt":
     """CommonMark with tables; what's within a line isn't parsed, which takes half the time."""
+    from markdown_it import MarkdownIt  # late: a process that only searches never parses
+
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.disable(["inline"])
     return parser

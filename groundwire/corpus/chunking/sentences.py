@@ -9,8 +9,6 @@ import re
 from collections import deque
 from collections.abc import Iterator
 
-import nupunkt
-
 _OTHER_SCRIPTS = re.compile(r"[。！？｡]+[」』”’）)]*\s*|[؟۔।॥።]+\s+")
 _WORD = re.compile(r"\S+\s*")
 
@@ -25,6 +23,8 @@ def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _latin(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    import nupunkt  # late: a process that only searches never cuts
+
     begin = start
     for _, stop in nupunkt.sent_spans(text[start:end]) if end > start else ():
         after = start + stop

@@ -1,62 +1,75 @@
-"""The front matter of a Markdown page: the few keys we read, and where the page begins."""
+"""The front matter of a Markdown page, in YAML or TOML: the few keys we read, and where the page begins."""
 
 import re
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-_BLOCK = re.compile(r"\A---[ \t]*\n(.*?\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_KEY = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*)|[ \t]*)$")
-_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
+import yaml
 
+from .metadata import BadLabels, iso_date, labels_of, language_code
 
-class BadLabels(ValueError):
-    """The labels can't be read: the page must not be taken for a public one."""
+_BLOCK = re.compile(
+    r"\A(?:---[ \t]*\n(?P<yaml>.*?\n)??(?:---|\.\.\.)|\+\+\+[ \t]*\n(?P<toml>.*?\n)??\+\+\+)[ \t]*(?:\n|\Z)",
+    re.DOTALL,
+)
+_LABELS = re.compile(r"^[ \t\"']*labels?\b", re.MULTILINE | re.IGNORECASE)
+
+PUBLISHED = ("published", "date", "created")
+MODIFIED = ("modified", "updated", "lastmod", "last_modified", "last_updated")
 
 
 @dataclass(frozen=True)
 class FrontMatter:
-    """What a page says about itself; `body_start` is where its text begins."""
+    """What a page says of itself; `body_start` is where its text begins. `fault`: why it can't be read."""
 
     body_start: int = 0
     title: str | None = None
     labels: tuple[str, ...] | None = None
+    published: str | None = None
+    modified: str | None = None
+    language: str | None = None
+    fault: str | None = None
 
 
 def read(text: str) -> FrontMatter:
-    """The front matter of a page; BadLabels when it has labels that aren't a list of names."""
+    """The front matter of a page; BadLabels when it has labels that can't be read."""
     block = _BLOCK.match(text)
     if block is None:
         return FrontMatter()
-    values = _values(block[1] or "")
-    title = _unquoted(values.get("title", ""))
-    labels = _labels(values["labels"]) if "labels" in values else None
-    return FrontMatter(block.end(), title or None, labels)
+    try:
+        values = _values(block)
+    except (yaml.YAMLError, tomllib.TOMLDecodeError, RecursionError) as error:
+        fault = f"its front matter can't be read: {' '.join(str(error).split())[:200]}"
+        if _LABELS.search(block[0]):
+            raise BadLabels(fault) from error
+        return FrontMatter(block.end(), fault=fault)
+    title = values.get("title")
+    labels = values.get("labels", values.get("label"))
+    return FrontMatter(
+        block.end(),
+        title.strip() or None if isinstance(title, str) else None,
+        None if labels is None else labels_of(labels),
+        _first_date(values, PUBLISHED),
+        _first_date(values, MODIFIED),
+        language_code(values.get("language", values.get("lang"))),
+    )
 
 
-def _values(block: str) -> dict[str, str]:
-    """Top-level keys; a list on lines of its own is joined by commas in brackets."""
-    values: dict[str, str] = {}
-    key = ""
-    for line in block.splitlines():
-        if match := _KEY.match(line):
-            key = match[1].lower()
-            values[key] = (match[2] or "").strip()
-        elif key and (item := _ITEM.match(line)):
-            items = values[key].removeprefix("[").removesuffix("]")
-            values[key] = f"[{items}, {item[1].strip()}]" if items else f"[{item[1].strip()}]"
-        elif key and line.strip() and not line.lstrip().startswith("#"):
-            values[key] = f"{values[key]} {line.strip()}".strip()
-    return values
+def _values(block: re.Match[str]) -> Mapping[str, object]:
+    """The keys in lower case; scalars of YAML stay texts, so that no label turns into a truth."""
+    if (toml := block["toml"]) is not None:
+        found: object = tomllib.loads(toml)
+    else:
+        found = yaml.load(block["yaml"] or "", Loader=_LOADER)  # noqa: S506 - it knows texts only
+    if not isinstance(found, dict):
+        return {}
+    return {str(key).lower(): value for key, value in found.items()}
 
 
-def _labels(value: str) -> tuple[str, ...]:
-    inner = value[1:-1] if value.startswith("[") and value.endswith("]") else value
-    labels = tuple(_unquoted(part.strip()) for part in inner.split(","))
-    if not all(label and len(label) <= 200 and not set(label) & set("[]{}:#") for label in labels):
-        raise BadLabels(f"labels: expected a list of names, found {value[:80]!r}")
-    return labels
+def _first_date(values: Mapping[str, object], keys: tuple[str, ...]) -> str | None:
+    dates = (iso_date(values[key]) for key in keys if key in values)
+    return next((found for found in dates if found), None)
 
 
-def _unquoted(value: str) -> str:
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
-        return value[1:-1]
-    return value
+_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)

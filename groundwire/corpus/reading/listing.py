@@ -1,13 +1,15 @@
-"""Paths into a list of files to read: walks folders, opens nothing. What can't go in is named."""
+"""Paths into a list of files to read: walks folders and opens their `labels.toml` alone. What can't go in is named."""
 
 import os
-import stat
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ..model import Problem
+from . import labels as label_files
+from .labels import FolderLabels
+from .metadata import BadLabels
 from .source import SourceFile
 
 MAX_NAME_CHARS = 180
@@ -23,51 +25,118 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class Endings:
+    """Of files, in lower case: those taken from folders, and those taken only when a path names them."""
+
+    in_folders: Collection[str]
+    by_path: Collection[str]
+
+
+@dataclass(frozen=True)
 class _Folder:
-    """A folder on the way: `names` it is cited by, `within` the folders that lead to it."""
+    """A folder on the way: `names` below the root, `within` the folders that lead to it."""
 
     path: Path
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
     within: tuple[tuple[int, int], ...] = ()
 
 
 def list_files(
-    paths: Iterable[Path], in_folders: Collection[str], alone: Collection[str]
+    paths: Iterable[Path], endings: Endings, labels: tuple[str, ...] | None = None
 ) -> Listing:
-    """The files of these paths. Endings: those taken from folders, and those that a path may name besides."""
+    """The files of these paths. `labels`: of those that neither they nor a folder's rules say otherwise of."""
     paths, listing = list(paths), Listing()
     for path in paths:
         if path.is_dir():
-            prefix = (path.resolve().name,) if len(paths) > 1 else ()
-            for file, name in _walk(_Folder(path, prefix), listing):
-                _take(file, name, in_folders, listing)
-        elif path.suffix.lower() in {*in_folders, *alone}:
-            _take(path, path.name, {*in_folders, *alone}, listing)
+            prefix = f"{path.resolve().name}/" if len(paths) > 1 else ""
+            _list_folder(path, prefix, endings, labels, listing)
+        elif path.suffix.lower() in {*endings.in_folders, *endings.by_path}:
+            rules = _Rules()
+            if (beside := path.parent / label_files.FILE_NAME).is_file():
+                rules.read(beside, "", listing)
+            _take(path, path.name, rules.of(path.name, labels), listing)
         else:
-            kinds = ", ".join(sorted({*in_folders, *alone}))
+            kinds = ", ".join(sorted({*endings.in_folders, *endings.by_path}))
             reason = f"not a folder or a file of a known kind ({kinds})"
             missing = "no such file or folder"
             listing.problems.append(Problem(str(path), reason if path.exists() else missing))
     return listing
 
 
-def _take(path: Path, name: str, endings: Collection[str], listing: Listing) -> None:
-    if path.suffix.lower() not in endings:
-        listing.ignored.append(_printable(name))
-    elif name != _printable(name):
+def _list_folder(
+    root: Path,
+    prefix: str,
+    endings: Endings,
+    labels: tuple[str, ...] | None,
+    listing: Listing,
+) -> None:
+    found, rules = list(_walk(root, prefix, listing)), _Rules()
+    for path, name in found:
+        if path.name == label_files.FILE_NAME:
+            rules.read(path, name[: -len(path.name)], listing)
+    for path, name in found:
+        if path.suffix.lower() in endings.in_folders:
+            _take(path, prefix + name, rules.of(name, labels), listing)
+        elif path.name != label_files.FILE_NAME:
+            listing.ignored.append(_printable(prefix + name))
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """No labels are known: what has them might not be public."""
+
+    reason: str
+
+
+_Found = tuple[str, ...] | _Refused | None
+
+
+class _Rules:
+    """The `labels.toml` files of a tree, by their folder: `""` or a path that ends with `/`."""
+
+    def __init__(self) -> None:
+        self._by_folder: dict[str, FolderLabels | _Refused] = {}
+
+    def read(self, path: Path, folder: str, listing: Listing) -> None:
+        """Read one; a bad one leaves out all that is below it."""
+        name = folder + path.name
+        try:
+            self._by_folder[folder] = label_files.parse(path.read_text("utf-8-sig"))
+        except (OSError, UnicodeDecodeError, BadLabels) as error:
+            listing.problems.append(Problem(_printable(name), str(error)))
+            self._by_folder[folder] = _Refused(f"its labels are not known: see {name}")
+
+    def of(self, name: str, default: tuple[str, ...] | None) -> _Found:
+        """The labels of a path, by the nearest file that speaks of it."""
+        if not self._by_folder:
+            return default
+        for above in PurePosixPath(name).parents:
+            folder = "" if str(above) == "." else f"{above}/"
+            rules = self._by_folder.get(folder)
+            if isinstance(rules, _Refused):
+                return rules
+            if rules and (found := rules.of(name[len(folder) :])):
+                return found
+        return default
+
+
+def _take(path: Path, name: str, labels: _Found, listing: Listing) -> None:
+    if name != _printable(name):
         listing.problems.append(Problem(_printable(name), "its name is not valid UTF-8"))
     elif len(name) > MAX_NAME_CHARS:
         reason = f"its path is longer than {MAX_NAME_CHARS} characters"
         listing.problems.append(Problem(name, reason))
+    elif isinstance(labels, _Refused):
+        listing.problems.append(Problem(name, labels.reason))
     else:
-        listing.files.append(SourceFile(unicodedata.normalize("NFC", name), path))
+        listing.files.append(SourceFile(unicodedata.normalize("NFC", name), path, labels))
 
 
 def _printable(name: str) -> str:
     return name.encode("utf-8", "replace").decode()
 
 
-def _walk(root: _Folder, listing: Listing) -> Iterator[tuple[Path, str]]:
+def _walk(root: Path, prefix: str, listing: Listing) -> Iterator[tuple[Path, str]]:
     """The folder's files in order of their names, hidden ones left out.
 
     Links to folders are followed after the folders themselves, and each folder is read once: so links may form
@@ -75,66 +144,46 @@ def _walk(root: _Folder, listing: Listing) -> Iterator[tuple[Path, str]]:
     """
     found: list[tuple[tuple[str, ...], Path]] = []
     seen: set[tuple[int, int]] = set()
-    folders, links = [root], list[_Folder]()
+    folders, links = [_Folder(root)], list[_Folder]()
     while folders or links:
         folder = folders.pop() if folders else links.pop(0)
-        name = "/".join(folder.names) or str(folder.path)
+        name = prefix + "/".join(folder.names) or str(root)
         try:
             identity = _identity(folder.path)
             if identity in folder.within:
-                listing.problems.append(Problem(name, "links back to a folder that it is in"))
-                continue
-            if identity in seen:
-                listing.ignored.append(name)
-                continue
-            seen.add(identity)
-            entries = sorted(os.scandir(folder.path), key=lambda entry: entry.name)
+                reason = "links back to a folder that it is in"
+                listing.problems.append(Problem(_printable(name), reason))
+            elif identity in seen:
+                listing.ignored.append(_printable(name))
+            else:
+                seen.add(identity)
+                _enter(folder, identity, folders, links, found)
         except OSError as error:
             reason = f"cannot be opened: {error.strerror or error}"
-            listing.problems.append(Problem(name, reason))
-            continue
-        within = (*folder.within, identity)
-        for entry in entries:
-            names = (*folder.names, entry.name)
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir():
-                inner = _Folder(Path(entry.path), names, within)
-                (links if entry.is_symlink() else folders).append(inner)
-            else:
-                found.append((names, Path(entry.path)))
+            listing.problems.append(Problem(_printable(name), reason))
     for names, path in sorted(found):
         yield path, "/".join(names)
+
+
+def _enter(
+    folder: _Folder,
+    identity: tuple[int, int],
+    folders: list[_Folder],
+    links: list[_Folder],
+    found: list[tuple[tuple[str, ...], Path]],
+) -> None:
+    """Add what is in a folder to what was found, and to what is to be walked."""
+    for entry in sorted(os.scandir(folder.path), key=lambda entry: entry.name):
+        names = (*folder.names, entry.name)
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            inner = _Folder(Path(entry.path), names, (*folder.within, identity))
+            (links if entry.is_symlink() else folders).append(inner)
+        else:
+            found.append((names, Path(entry.path)))
 
 
 def _identity(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_dev, status.st_ino
-
-
-def load(file: SourceFile, *, most_bytes: int, attempts: int = 3) -> bytes | Problem:
-    """A file's bytes as they were at one moment; a Problem if it can't be had, or never stands still."""
-    for _ in range(attempts):
-        try:
-            raw = _read_once(file.path, most_bytes)
-        except OSError as error:
-            return Problem(file.name, f"cannot be opened: {error.strerror or error}")
-        except ValueError as error:
-            return Problem(file.name, str(error))
-        if raw is not None:
-            return raw
-    return Problem(file.name, "changed while it was read")
-
-
-def _read_once(path: Path, most_bytes: int) -> bytes | None:
-    """The bytes; None if the file changed meanwhile, ValueError if it is none that can be read."""
-    if not stat.S_ISREG(path.stat().st_mode):  # opening a named pipe would wait for a writer
-        raise ValueError("is not a regular file")
-    with path.open("rb") as file:
-        before = os.fstat(file.fileno())
-        if before.st_size > most_bytes:
-            raise ValueError(f"is larger than {most_bytes} bytes")
-        raw = file.read(most_bytes + 1)
-        after = os.fstat(file.fileno())
-    stood_still = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
-    return raw if stood_still and len(raw) == before.st_size else None

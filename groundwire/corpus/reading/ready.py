@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from ..model import PUBLIC, Document, Passage, Problem
+from .answers import are_answers, json_lines
 from .source import Reading, Source
 from .text import Undecodable, decoded
 
@@ -26,11 +27,13 @@ class _Line:
 
 
 def passages(source: Source) -> Reading:
-    """The documents of a file of passages, and the lines that aren't passages."""
+    """The documents of a file of passages, and the lines that aren't passages; or of questions and answers."""
     try:
         text = decoded(source.raw)
     except Undecodable as error:
         return Reading.refused(source, str(error))
+    if are_answers(next(filter(str.strip, text.split("\n")), "")):
+        return json_lines(source, text)
     problems: list[Problem] = []
     by_document: dict[str, list[_Line]] = defaultdict(list)
     seen: set[str] = set()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..model import Document, Problem
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Raised whenever the same bytes are read differently: what was read before is read again."""
 
 
