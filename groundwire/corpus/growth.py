@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,14 +13,21 @@ from .staging import publish, staging
 from .versions import folder_of, switch
 
 
-def build_parts(
-    staged: Path, snapshot: Snapshot, parts: Sequence[Part], on_progress: OnProgress
-) -> dict[str, str]:
+@dataclass(frozen=True)
+class Staged:
+    """A snapshot that is being written, and the one before it, whose parts may be built upon."""
+
+    folder: Path
+    snapshot: Snapshot
+    before: Snapshot | None
+
+
+def build_parts(staged: Staged, parts: Sequence[Part], on_progress: OnProgress) -> dict[str, str]:
     """Build parts of a staged snapshot, and say how each was. Invariant: all hold every passage."""
-    built = {}
+    built, snapshot = {}, staged.snapshot
     for part in parts:
         on_progress(Progress(part.name, 0, snapshot.counts.passages))
-        found = part.build(staged / part.name, snapshot, on_progress)
+        found = part.build(staged.folder / part.name, snapshot, staged.before, on_progress)
         agree(f"in {part.name}", found, snapshot.counts.passages)
         built[part.name] = part.how
     return built
@@ -55,7 +62,7 @@ def _regrow(
         for name in files:
             _share(folder_of(root, snapshot.version) / name, staged / name)
         new = [part for name, part in wished.items() if name not in kept]
-        built = build_parts(staged, snapshot, new, on_progress)
+        built = build_parts(Staged(staged, snapshot, None), new, on_progress)
         made = datetime.now(UTC).isoformat(timespec="microseconds")
         grown = replace(manifest, parts=kept | built, files=files, created_at=made)
         publish(root, staged, grown)

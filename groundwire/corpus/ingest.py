@@ -7,7 +7,7 @@ import hashlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from .changes import Changes
 from .chunking import Chunking, chunk
 from .database import StoredSource, Writer
 from .durable import write_file
-from .growth import agree, build_parts, grow
+from .growth import Staged, agree, build_parts, grow
 from .lock import IngestLock
 from .manifest import DATABASE, INTENTS, Damaged, Manifest
 from .model import Document, Problem
@@ -139,7 +139,9 @@ def _build(root: Path, plan: Plan, recipe: Recipe, on_progress: OnProgress) -> I
             manifest = _manifest(writer, recipe)
             fresh = Snapshot(manifest, writer.connection)
             first = quick(recipe.parts, fresh)
-            manifest = replace(manifest, parts=build_parts(staged, fresh, first, on_progress))
+            manifest = replace(
+                manifest, parts=build_parts(Staged(staged, fresh, plan.current), first, on_progress)
+            )
         finally:
             writer.connection.close()
         if recipe.intents is not None:
@@ -184,7 +186,7 @@ def _manifest(writer: Writer, recipe: Recipe) -> Manifest:
     agree("stored", stored, writer.counts)
     return Manifest(
         content=content,
-        chunking=recipe.chunking,
+        chunking=asdict(recipe.chunking),
         counts=stored,
         intents=recipe.intents and hashlib.sha256(recipe.intents.encode()).hexdigest(),
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .manifest import Counts
+from .model import Document
 from .parts import OnProgress, Progress
 from .snapshot import Snapshot
 
@@ -47,11 +48,26 @@ class KeywordPart:
         """Nothing is slow."""
         return 0
 
-    def build(self, folder: Path, snapshot: Snapshot, on_progress: OnProgress) -> int:
-        """Index every passage under its ordinal."""
-        from .keyword import build
+    def build(
+        self, folder: Path, snapshot: Snapshot, before: Snapshot | None, on_progress: OnProgress
+    ) -> int:
+        """Index every passage under its ordinal; those of documents that are as before are taken over."""
+        from .keyword import Kept, build, update
 
-        return build(folder, _rows(snapshot, on_progress), self._analysis())
+        older = None
+        if before is not None and before.manifest.parts.get(self.name) == self.how:
+            older = before.part(self.name)
+        if before is None or older is None:
+            documents = snapshot.documents.stream()
+            return build(folder, _rows(snapshot, documents, on_progress), self._analysis())
+        same = _same(before, snapshot)
+        kept = Kept(
+            tuple(ordinal for one in same.values() for ordinal in one.before),
+            tuple(ordinal for one in same.values() for ordinal in one.now),
+            tuple(one.labels for one in same.values() for _ in one.now),
+        )
+        new = (snapshot.documents[name] for name in snapshot.documents if name not in same)
+        return update(folder, older, kept, _rows(snapshot, new, on_progress))
 
     def forget(self, snapshot: Snapshot) -> None:
         """Nothing is kept elsewhere."""
@@ -62,13 +78,34 @@ class KeywordPart:
         return Analysis(self.language, self.stop_words)
 
 
-def _rows(snapshot: Snapshot, on_progress: OnProgress) -> Iterator["Row"]:
+@dataclass(frozen=True)
+class _Same:
+    """The passages of a document that is the same in two snapshots."""
+
+    before: range
+    now: range
+    labels: tuple[str, ...]
+
+
+def _same(before: Snapshot, now: Snapshot) -> dict[str, _Same]:
+    """The documents that two snapshots share, by id: to the last field, their digests say."""
+    query = "SELECT digest, doc_id, labels, first_passage, passages FROM documents ORDER BY ordinal"
+    older = {digest: range(first, first + n) for digest, _, _, first, n in before.rows(query)}
+    return {
+        doc_id: _Same(older[digest], range(first, first + n), tuple(json.loads(labels)))
+        for digest, doc_id, labels, first, n in now.rows(query)
+        if digest in older
+    }
+
+
+def _rows(
+    snapshot: Snapshot, documents: Iterable[Document], on_progress: OnProgress
+) -> Iterator["Row"]:
     from .keyword import Row
 
-    total, ordinal = snapshot.counts.passages, 0
-    for document in snapshot.documents.stream():
-        for passage in document.passages:
+    first = dict(snapshot.rows("SELECT doc_id, first_passage FROM documents"))
+    for done, document in enumerate(documents, start=1):
+        for ordinal, passage in enumerate(document.passages, start=first[document.doc_id]):
             text = document.text_of(passage)
             yield Row(ordinal, text, document.title, passage.heading_path, document.labels)
-            ordinal += 1
-        on_progress(Progress(KEYWORD, ordinal, total))
+        on_progress(Progress(KEYWORD, done, snapshot.counts.documents))

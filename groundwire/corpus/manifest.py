@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from .chunking import CHUNKING_VERSION, Chunking
+from .chunking import CHUNKING_VERSION
 
 FORMAT = 3
 DATABASE, INTENTS, MANIFEST = "corpus.sqlite", "intents.toml", "manifest.json"
@@ -33,12 +33,13 @@ class Counts:
 class Manifest:
     """What is true of a snapshot. `content`: digest over its sources and documents; `intents`: of that text.
 
+    `chunking`: its fields, so that a snapshot can be read where its method isn't there any more.
     `parts`: what was built from the content, and how, so that each of them can be found and compared.
     `files`: SHA-256 by path, of every file but this one; the version doesn't depend on them.
     """
 
     content: str
-    chunking: Chunking
+    chunking: Mapping[str, object]
     counts: Counts
     intents: str | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -72,7 +73,6 @@ class Manifest:
             raise Damaged(f"{MANIFEST}, whose format {value.get('format')!r} is not {FORMAT},")
         if written != _digest(value) or {f.name for f in fields(cls)} != value.keys():
             raise Damaged(MANIFEST)
-        value["chunking"] = Chunking(**value["chunking"])
         value["counts"] = Counts(**value["counts"])
         manifest = cls(**value)
         if manifest.version != version:

@@ -50,8 +50,10 @@ class Part(Protocol):
         """How many passages it would have to compute something slow for."""
         ...
 
-    def build(self, folder: Path, snapshot: Snapshot, on_progress: OnProgress) -> int:
-        """Build it into a new folder; how many passages are in it."""
+    def build(
+        self, folder: Path, snapshot: Snapshot, before: Snapshot | None, on_progress: OnProgress
+    ) -> int:
+        """Build it into a new folder; how many passages are in it. `before`: what a part may be built upon."""
         ...
 
     def forget(self, snapshot: Snapshot) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from .changes import Changes, compare
@@ -28,7 +28,7 @@ class Recipe:
 class Plan:
     """The sources in order, and what must be done about them. `is_needed`: a new snapshot would differ.
 
-    `old`: the snapshot that unchanged sources are copied from; None if there is none that could be used.
+    `current`: the snapshot there is; `old`: the same, if unchanged sources can be copied from it.
     """
 
     paths: tuple[Path, ...]
@@ -36,6 +36,7 @@ class Plan:
     problems: tuple[Problem, ...]
     ignored: tuple[str, ...]
     changes: Changes
+    current: Snapshot | None
     old: Snapshot | None
     is_needed: bool
 
@@ -69,6 +70,7 @@ def make_plan(
         problems=tuple(problems),
         ignored=tuple(listing.ignored),
         changes=changes,
+        current=current,
         old=current if can_copy else None,
         is_needed=bool(changes) or not is_same or list(before) != list(files),
     )
@@ -81,5 +83,5 @@ def as_stored(source: Source) -> StoredSource:
 
 def _was_cut_alike(current: Snapshot, recipe: Recipe) -> bool:
     manifest = current.manifest
-    wanted = (recipe.chunking, CHUNKING_VERSION)
+    wanted = (asdict(recipe.chunking), CHUNKING_VERSION)
     return (manifest.chunking, manifest.chunking_version) == wanted

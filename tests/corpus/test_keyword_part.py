@@ -61,10 +61,15 @@ def test_edits_in_any_order_end_in_the_answers_of_one_ingestion(docs: Path, tmp_
         if page.exists() and chance.random() < 0.3 and len(list(docs.iterdir())) > 3:
             page.unlink()
         else:
-            page.write_text(f"Step {step}: {' '.join(chance.choices(words, k=6))}.\n")
+            labels = chance.choice(["public", "staff"])
+            text = f"# Page {step % 7}\n\nStep {step}: {' '.join(chance.choices(words, k=6))}.\n"
+            page.write_text(f"---\nlabels: [{labels}]\n---\n{text}")
         if step % 5 == 0:
             ingest([docs], tmp_path / "root", RECIPE)
     stepped = ingest([docs], tmp_path / "root", RECIPE)
     assert ingest([docs], tmp_path / "fresh", RECIPE).version == stepped.version
+    keyword = Path("snapshots") / stepped.version / "keyword"
+    for path in (tmp_path / "root" / keyword).iterdir():
+        assert path.read_bytes() == (tmp_path / "fresh" / keyword / path.name).read_bytes(), path
     for text in (*words, "fox heron", "otter badger step"):
         assert found(tmp_path / "root", text) == found(tmp_path / "fresh", text)

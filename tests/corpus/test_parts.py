@@ -38,7 +38,9 @@ class Words:
     def missing(self, snapshot: Snapshot) -> int:
         return self.slow
 
-    def build(self, folder: Path, snapshot: Snapshot, on_progress: OnProgress) -> int:
+    def build(
+        self, folder: Path, snapshot: Snapshot, before: Snapshot | None, on_progress: OnProgress
+    ) -> int:
         on_progress(Progress(self.name, 1, 1))
         texts = [document.text_of(passage) for document, passage in snapshot.passages]
         folder.mkdir()

@@ -8,5 +8,17 @@ from .analysis import Analysis, Analyzer
 from .files import Row
 from .index import Contribution, Hit, KeywordIndex, build
 from .scoring import Weights
+from .update import Kept, update
 
-__all__ = ["Analysis", "Analyzer", "Contribution", "Hit", "KeywordIndex", "Row", "Weights", "build"]
+__all__ = [
+    "Analysis",
+    "Analyzer",
+    "Contribution",
+    "Hit",
+    "Kept",
+    "KeywordIndex",
+    "Row",
+    "Weights",
+    "build",
+    "update",
+]

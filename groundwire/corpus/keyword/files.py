@@ -6,7 +6,7 @@ import json
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ from .scoring import Counts, Lengths, Places
 FORMAT = 1
 FIELDS = ("text", "title", "headings")
 MANIFEST = "keyword.json"
+Pairs = NDArray[np.uint64]
+"""Term and place in one number: the rank of the term in the upper half, the place in the lower."""
+Ranks = NDArray[np.uint64]
 MOST_COUNTED = np.iinfo(np.uint16).max
 
 
@@ -66,6 +69,10 @@ class Terms:
         at = bisect_left(range(len(self)), sought, key=self._bytes)
         return at if at < len(self) and self._bytes(at) == sought else None
 
+    def all(self) -> list[bytes]:
+        """Every term, in order."""
+        return [self._bytes(at) for at in range(len(self))]
+
     def _bytes(self, at: int) -> bytes:
         start = int(self._ends[at - 1]) if at else 0
         return self._blob[start : int(self._ends[at])].tobytes()
@@ -82,7 +89,7 @@ class Files:
     fields: dict[str, Field]
 
 
-class _Collected:
+class Collected:
     """One field while rows come in: the terms of all of them, end to end, and how many each has."""
 
     def __init__(self) -> None:
@@ -90,37 +97,52 @@ class _Collected:
         self.lengths = array("I")
 
 
+class Collector:
+    """Takes rows in. `known`: the number that each term was given when it first came."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analyzer = Analyzer(analysis)
+        self.known: defaultdict[str, int] = defaultdict()
+        self.known.default_factory = self.known.__len__
+        self.fields = {name: Collected() for name in FIELDS}
+        self.ordinals = array("q")
+        self.labels = list[Labels]()
+
+    def take(self, row: Row) -> None:
+        """Analyze one row."""
+        self.ordinals.append(row.ordinal)
+        self.labels.append(row.labels)
+        for name, text in zip(FIELDS, (row.text, row.title, "\n".join(row.headings)), strict=True):
+            terms = self._analyzer.terms(text) if text else []
+            self.fields[name].terms.extend(map(self.known.__getitem__, terms))
+            self.fields[name].lengths.append(len(terms))
+
+
 def write(folder: Path, rows: Iterable[Row], analysis: Analysis) -> int:
     """Index rows into an empty folder and return how many there were."""
-    analyzer = Analyzer(analysis)
-    known: defaultdict[str, int] = defaultdict()
-    known.default_factory = known.__len__
-    collected = {name: _Collected() for name in FIELDS}
-    ordinals, labels = array("q"), list[Labels]()
+    collector = Collector(analysis)
     for row in rows:
-        ordinals.append(row.ordinal)
-        labels.append(row.labels)
-        for name, text in zip(FIELDS, (row.text, row.title, "\n".join(row.headings)), strict=True):
-            terms = analyzer.terms(text) if text else []
-            collected[name].terms.extend(map(known.__getitem__, terms))
-            collected[name].lengths.append(len(terms))
-    partitions, order = arrange(ordinals, labels)
-    folder.mkdir(parents=True, exist_ok=True)
+        collector.take(row)
+    partitions, order = arrange(collector.ordinals, collector.labels)
     by_place = np.array(order, np.intp)
-    np.save(folder / "ordinals.npy", np.array(ordinals, np.int64)[by_place])
-    ranks = _write_terms(folder, known)
+    places = np.empty(len(order), np.uint64)
+    places[by_place] = np.arange(len(order))
+    ranked = sorted((term.encode(), number) for term, number in collector.known.items())
+    ranks = ranks_of([number for _, number in ranked])
+    folder.mkdir(parents=True, exist_ok=True)
+    np.save(folder / "ordinals.npy", np.array(collector.ordinals, np.int64)[by_place])
+    write_terms(folder, [term for term, _ in ranked])
     lengths = {
-        name: _write_field(folder, name, one, ranks, by_place, partitions)
-        for name, one in collected.items()
+        name: write_field(
+            (folder, name),
+            occurrences(one, ranks, places),
+            np.array(one.lengths, np.uint32)[by_place],
+            len(ranks),
+            partitions,
+        )
+        for name, one in collector.fields.items()
     }
-    manifest = {
-        "format": FORMAT,
-        "analysis": asdict(analysis),
-        "partitions": asdict(partitions),
-        "lengths": lengths,
-    }
-    text = json.dumps(manifest, ensure_ascii=False, sort_keys=True)
-    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    write_manifest(folder, analysis, partitions, lengths)
     return len(order)
 
 
@@ -142,47 +164,66 @@ def read(folder: Path) -> Files:
     )
 
 
-def _write_terms(folder: Path, known: dict[str, int]) -> NDArray[np.uint64]:
-    """Write the sorted terms; returns the rank of each by the number that it was given first."""
-    ranked = sorted((term.encode(), number) for term, number in known.items())
-    blob = b"".join(term for term, _ in ranked)
-    np.save(folder / "terms.npy", np.frombuffer(blob, np.uint8))
-    ends = np.cumsum([len(term) for term, _ in ranked], dtype=np.uint64)
-    np.save(folder / "terms.ends.npy", ends)
-    ranks = np.empty(len(ranked), np.uint64)
-    ranks[np.array([number for _, number in ranked], np.intp)] = np.arange(len(ranked))
+def write_terms(folder: Path, terms: Sequence[bytes]) -> None:
+    """Write terms, which come sorted."""
+    np.save(folder / "terms.npy", np.frombuffer(b"".join(terms), np.uint8))
+    np.save(folder / "terms.ends.npy", np.cumsum([len(term) for term in terms], dtype=np.uint64))
+
+
+def ranks_of(numbers: Sequence[int]) -> Ranks:
+    """The rank of each term by the number that it was given first; `numbers` in the order of the ranks."""
+    ranks = np.empty(len(numbers), np.uint64)
+    ranks[np.array(numbers, np.intp)] = np.arange(len(numbers))
     return ranks
 
 
-def _write_field(
-    folder: Path,
-    name: str,
-    one: _Collected,
-    ranks: NDArray[np.uint64],
-    by_place: NDArray[np.intp],
-    partitions: Partitions,
-) -> dict[str, list[int]]:
-    """Turn what rows hold into where terms are; returns each partition's summed and least length."""
-    lengths = np.array(one.lengths, np.uint32)
-    place_of = np.empty(len(by_place), np.uint64)
-    place_of[by_place] = np.arange(len(by_place))
+def occurrences(one: Collected, ranks: Ranks, places: Ranks) -> tuple[Pairs, Counts]:
+    """Term and place of what rows hold, sorted, and how often; `places`: of each row."""
     pairs = ranks[np.frombuffer(one.terms, np.uint32)]
     pairs <<= np.uint64(32)
-    pairs |= np.repeat(place_of, lengths)
+    pairs |= np.repeat(places, np.array(one.lengths, np.uint32))
     pairs.sort()
     firsts = np.flatnonzero(np.diff(pairs, prepend=~pairs[:1]))
     counts = np.diff(firsts, append=len(pairs))
-    pairs = pairs[firsts]
-    terms = np.arange(len(ranks) + 1, dtype=np.uint64) << np.uint64(32)
-    np.save(folder / f"{name}.starts.npy", np.searchsorted(pairs, terms).astype(np.uint64))
+    return pairs[firsts], np.minimum(counts, MOST_COUNTED).astype(np.uint16)
+
+
+def write_field(
+    target: tuple[Path, str],
+    found: tuple[Pairs, Counts],
+    lengths: Lengths,
+    terms: int,
+    partitions: Partitions,
+) -> dict[str, list[int]]:
+    """Write where terms are, lengths by place; returns each partition's summed and least length."""
+    (folder, name), (pairs, counts) = target, found
+    bounds = np.arange(terms + 1, dtype=np.uint64) << np.uint64(32)
+    np.save(folder / f"{name}.starts.npy", np.searchsorted(pairs, bounds).astype(np.uint64))
     np.save(folder / f"{name}.places.npy", pairs.astype(np.uint32))
-    np.save(folder / f"{name}.counts.npy", np.minimum(counts, MOST_COUNTED).astype(np.uint16))
-    np.save(folder / f"{name}.lengths.npy", lengths[by_place])
-    parts = [lengths[by_place[start:stop]] for start, stop in partitions.spans]
+    np.save(folder / f"{name}.counts.npy", counts)
+    np.save(folder / f"{name}.lengths.npy", lengths)
+    parts = [lengths[start:stop] for start, stop in partitions.spans]
     return {
         "sums": [int(part.sum(dtype=np.uint64)) for part in parts],
         "shortest": [int(part.min()) for part in parts],
     }
+
+
+def write_manifest(
+    folder: Path,
+    analysis: Analysis,
+    partitions: Partitions,
+    lengths: dict[str, dict[str, list[int]]],
+) -> None:
+    """Write what is told of the whole."""
+    manifest = {
+        "format": FORMAT,
+        "analysis": asdict(analysis),
+        "partitions": asdict(partitions),
+        "lengths": lengths,
+    }
+    text = json.dumps(manifest, ensure_ascii=False, sort_keys=True)
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
 
 
 def _field(folder: Path, name: str, lengths: dict[str, list[int]]) -> Field:
