@@ -43,7 +43,7 @@ class Beat:
         self._client.connection_pool.disconnect()  # a pool that was passed in is ours to close
 
     def loop_is_alive(self) -> None:
-        """Called by the event loop at each tick."""
+        """Called by the event loop, several times a wedge limit."""
         self._loop_seen = time.monotonic()
 
     @property

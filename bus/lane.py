@@ -112,6 +112,7 @@ class LaneWorker:
             lasting = [
                 group.create_task(self._settler.run()),
                 group.create_task(self._keeper.run()),
+                group.create_task(self._keeper.show_life()),
             ]
             await stop.wait()
             self._draining = True

@@ -12,14 +12,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, assert_never, get_args
 
+from bus.failed import query_of
 from contracts import Intent, Query, Transient, Value
 from groundwire.noop import HANDLERS
 
-Kind = Literal["slow", "busy", "poison", "flaky"]
+from .versions import NewerIntent
+
+Kind = Literal["slow", "busy", "wedge", "poison", "flaky", "newer"]
 Handler = Callable[[Any], Awaitable[Value]]
 
 _PREFIX = "chaos"
 _SHORTEST_S, _LONGEST_S = 0.005, 0.1
+_WEDGED_S = 3_600.0
 
 
 @dataclass(frozen=True)
@@ -70,10 +74,14 @@ class Behaviour:
                 await asyncio.sleep(mark.ms / 1000)
             case "busy":
                 _spin(mark.ms / 1000)
+            case "wedge":
+                time.sleep(_WEDGED_S)  # noqa: ASYNC251 - holding up the loop is what it is for
             case "poison":
                 os.kill(os.getpid(), signal.SIGKILL)
             case "flaky":
                 self._refuse_once(query.query_id)
+            case "newer":
+                return  # its message is another one, in time it is innocent
             case _:
                 assert_never(mark.kind)
 
@@ -91,9 +99,8 @@ def _spin(seconds: float) -> None:
 
 
 def _query_of(message: Any) -> Query:
-    if isinstance(message, Query):
-        return message
-    query: Query = (message if isinstance(message, Intent) else message.intent).query
+    query: Query | None = query_of(message)
+    assert query is not None, "every message of every stage holds its query"
     return query
 
 
@@ -102,7 +109,12 @@ def handler_of(stage: str) -> Handler:
     behaviour, make = Behaviour(stage), HANDLERS[stage]
 
     async def handle(message: Any) -> Value:
-        await behaviour.act(_query_of(message))
-        return await make(message)
+        query = _query_of(message)
+        await behaviour.act(query)
+        made = await make(message.intent if isinstance(message, NewerIntent) else message)
+        mark = mark_of(query)
+        if mark is not None and mark.kind == "newer" and isinstance(made, Intent):
+            return NewerIntent(intent=made)
+        return made
 
     return handle

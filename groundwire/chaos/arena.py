@@ -4,25 +4,32 @@ Server, proxy and workers are real; the raw connection goes past the proxy, for 
 """
 
 import asyncio
+import itertools
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from bus import Bus, BusConfig, UrlBackend
+from bus import Bus, BusConfig, UrlBackend, Verification
 from bus.keys import Keys
+from bus.results import latest, streams_of
 from bus.wire import Arg, Wire
 from contracts import TOPOLOGY, Unreachable
-from groundwire.embedded import TemporaryServer, temporary_server
+from groundwire.embedded import TemporaryServer
 from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec
 
 from .book import Book
 from .load import Load
+from .plan import Strike
 from .proxy import Proxy
+from .site import Guest, open_site
 from .worker import Brief, command
+
+T = TypeVar("T")
+OnDeath = Callable[[str, str, int], Awaitable[None]]
 
 OPEN_MARK = 150
 CONFIG = BusConfig(
@@ -33,89 +40,187 @@ CONFIG = BusConfig(
     reply_timeout_s=1.5,
     retry_base_s=0.1,
     retry_cap_s=1.0,
-    wedge_limit_s=30.0,
+    wedge_limit_s=2.0,
     open_mark=OPEN_MARK,
+    blob_bytes=6 << 10,
     results_kept=100_000_000,
     events_kept=10_000,
 )
-"""Production's limits with shorter times; nothing of the account is trimmed."""
+"""Production's limits with shorter times and smaller blobs; nothing of the account is trimmed."""
+HASTY_S = 0.25
+"""A deadline that hardly any query keeps under load: most pass in the first queue."""
 _CONNECTIONS = 6
 _READY_S = 60.0
 _POLL_S = 0.05
+_ONCE_MS = 600_000
+_ADD_ONCE = """
+local added = redis.call('GET', KEYS[2])
+if added then return added end
+if redis.pcall('SET', KEYS[2], '', 'PX', ARGV[1]).err then return nil end
+added = redis.pcall('XADD', KEYS[1], '*', unpack(ARGV, 2))
+if type(added) == 'table' then
+  redis.pcall('DEL', KEYS[2])
+  return nil
+end
+redis.pcall('SET', KEYS[2], added, 'PX', ARGV[1])
+return added
+"""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a run is made of; without a guest, the server is its own."""
+
+    workers: int = 2
+    lanes: int = 1
+    guest: Guest | None = None
+    logs: Path | None = None
+    """Where the workers' logs are kept."""
+
+    @property
+    def config(self) -> BusConfig:
+        """The limits of its bus."""
+        return replace(CONFIG, lanes=self.lanes)
+
+
+@dataclass(frozen=True)
+class Start:
+    """What lay on the server before: none of it is the run's."""
+
+    verification: tuple[Verification, ...]
+    results: Mapping[str, str]
+    """The last entry of each result stream."""
 
 
 @dataclass(frozen=True)
 class Arena:
     """What is up."""
 
-    server: TemporaryServer
+    own_server: TemporaryServer | None
     proxy: Proxy
     supervisor: Supervisor
     load: Load
     book: Book
     wire: Wire
     direct: Bus
+    start: Start
+    brief: Path
+    on_death: OnDeath
+    """What a supervisor does about a worker that died."""
     killing: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held as long as a fault has the server down."""
-    keys: Keys = Keys(0)  # noqa: RUF009 - frozen
+    _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    @property
+    def server(self) -> TemporaryServer:
+        """The run's own server, for faults that need one."""
+        assert self.own_server is not None, "this fault is left out where the server is a guest's"
+        return self.own_server
 
     async def command(self, *args: Arg) -> Any:
         """A raw command, repeated until the server answers: another fault may have it down."""
+        return await self.until_answered(lambda: self.wire.call(*args))
+
+    async def until_answered(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """What asking gives once the server answers: a connection may be older than the server."""
         while True:
             try:
-                return await self.wire.call(*args)
+                return await ask()
             except Unreachable:
                 await asyncio.sleep(_POLL_S)
 
-    def work_stream(self, stage: str) -> str:
-        """The key of the stage's work stream."""
-        return self.keys.of(TOPOLOGY.stage(stage).consumes)
-
-    async def victim(self, stage: str, pick: int) -> WorkerInfo:
-        """A living worker of the stage; waits until there is one."""
+    async def add(self, stream: str, fields: Sequence[Arg]) -> str:
+        """Put an entry on a stream as a stranger does, once, even if a reply is lost; returns its id."""
+        once = f"{stream}:chaos:{next(self._numbers)}"
         while True:
-            alive = [one for one in self.supervisor.workers() if one.stage == stage and one.pid]
+            added = await self.command("EVAL", _ADD_ONCE, 2, stream, once, _ONCE_MS, *fields)
+            if added is not None:
+                return str(added.decode())
+            await asyncio.sleep(_POLL_S)  # the server is full, or another fault has the stream
+
+    def keys(self, strike: Strike) -> Keys:
+        """The lane that is struck."""
+        return Keys(strike.pick % self.direct.config.lanes)
+
+    def work_stream(self, strike: Strike) -> str:
+        """The key of the work stream that is struck."""
+        return self.keys(strike).of(TOPOLOGY.stage(strike.stage).consumes)
+
+    async def victim(self, strike: Strike) -> WorkerInfo:
+        """The living worker that is struck; waits until its stage has one."""
+        while True:
+            workers = self.supervisor.workers()
+            alive = [one for one in workers if one.stage == strike.stage and one.pid]
             if alive:
-                return alive[pick % len(alive)]
+                return alive[strike.pick % len(alive)]
             await asyncio.sleep(_POLL_S)
+
+    @asynccontextmanager
+    async def newer_worker(self, stage: str) -> AsyncIterator[None]:
+        """One more worker of the stage, of the next version, kept alive like the others."""
+        specs = [WorkerSpec(stage, 1, command(stage, self.brief, "--newer"))]
+        logs = self.brief.parent / "newer"
+        async with Supervisor(specs, logs=logs, on_death=self.on_death) as supervisor:
+            await supervisor.start()
+            yield
+            await supervisor.stop(self.direct.config.grace_s)
 
 
 @asynccontextmanager
-async def open_arena(workers: int, seed: int, logs: Path | None = None) -> AsyncIterator[Arena]:
-    """A system with so many workers a stage, ready; nothing of it is left afterwards, logs asked for apart."""
-    with temporary_server("always") as server:
-        async with Proxy(server.url) as proxy:
-            brief = server.home / "brief.json"
-            Brief(proxy.url, CONFIG).write(brief)
-            specs = [
-                WorkerSpec(stage.name, workers, command(stage.name, brief))
-                for stage in TOPOLOGY.stages
-            ]
-            wire = Wire(UrlBackend(server.url), CONFIG.reply_timeout_s)
-            async with AsyncExitStack() as stack:
+async def open_arena(setup: Setup, seed: int) -> AsyncIterator[Arena]:
+    """A system, ready; nothing of it is left afterwards, logs asked for apart."""
+    config = setup.config
+    async with AsyncExitStack() as stack:
+        site = await stack.enter_async_context(open_site(setup.guest, config))
+        proxy = await stack.enter_async_context(Proxy(site.url))
+        brief = site.home / "brief.json"
+        Brief(proxy.url, config).write(brief)
+        wire = Wire(UrlBackend(site.url), config.reply_timeout_s)
+        stack.push_async_callback(wire.close)
 
-                async def client(url: str) -> Bus:
-                    return await stack.enter_async_context(Bus(UrlBackend(url), CONFIG))
+        async def client(url: str, config: BusConfig = config) -> Bus:
+            return await stack.enter_async_context(Bus(UrlBackend(url), config))
 
-                direct, reporting = await client(server.url), await client(proxy.url)
-                buses = [await client(proxy.url) for _ in range(_CONNECTIONS)]
+        direct = await client(site.url)
+        buses = [await client(proxy.url) for _ in range(_CONNECTIONS)]
+        hasty = await client(proxy.url, replace(config, deadline_s=HASTY_S))
+        book = Book()
+        load = Load(buses, hasty, book, seed)
 
-                async def on_death(stage: str, consumer: str, code: int) -> None:
-                    await reporting.pronounce_dead(stage, consumer)
+        async def on_death(stage: str, consumer: str, code: int) -> None:
+            await load.bus.pronounce_dead(stage, consumer)
 
-                book = Book()
-                async with Supervisor(
-                    specs, logs=logs or server.home / "logs", on_death=on_death
-                ) as supervisor:
-                    await supervisor.start()
-                    load = Load(buses, book, seed)
-                    try:
-                        await _until_ready(direct, workers)
-                        yield Arena(server, proxy, supervisor, load, book, wire, direct)
-                    finally:
-                        _thaw_all(supervisor)
-                        await supervisor.stop(CONFIG.grace_s)
-                        await wire.close()
+        specs = [
+            WorkerSpec(stage.name, setup.workers, command(stage.name, brief))
+            for stage in TOPOLOGY.stages
+        ]
+        async with Supervisor(
+            specs, logs=setup.logs or site.home / "logs", on_death=on_death
+        ) as supervisor:
+            start = await _start(direct, wire)
+            await supervisor.start()
+            try:
+                await _until_ready(direct, setup.workers)
+                yield Arena(
+                    own_server=site.own,
+                    proxy=proxy,
+                    supervisor=supervisor,
+                    load=load,
+                    book=book,
+                    wire=wire,
+                    direct=direct,
+                    start=start,
+                    brief=brief,
+                    on_death=on_death,
+                )
+            finally:
+                _thaw_all(supervisor)
+                await supervisor.stop(config.grace_s)
+
+
+async def _start(bus: Bus, wire: Wire) -> Start:
+    streams = streams_of("all", bus.config.lanes)
+    return Start(tuple(await bus.verify()), await latest(wire, streams))
 
 
 def _thaw_all(supervisor: Supervisor) -> None:

@@ -2,10 +2,14 @@
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
 Standing = Literal["asked", "accepted", "refused"]
+
+ANSWERED, FAILED = frozenset({"answered"}), frozenset({"failed"})
+EITHER = ANSWERED | FAILED
 
 
 @dataclass
@@ -13,9 +17,11 @@ class Asked:
     """One query as its client sees it; `asked` means that no answer to its submit is known yet."""
 
     query_id: str
-    ends_as: str
-    """The outcome that it must have: `answered`, or `failed` for a poison."""
+    ends_as: frozenset[str] = ANSWERED
+    """The outcomes that its first result may have."""
     standing: Standing = "asked"
+    replays: int = 0
+    """How often it was replayed: each gives one more result, answered, that supersedes the one before."""
     answered: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -55,10 +61,16 @@ class Book:
         self.results = 0
         self.recoveries: list[Recovery] = []
         self.last_result_at = time.monotonic()
+        self._early: set[str] = set()
+        """With a result before they were entered: a bare entry's id is known once it was added."""
 
-    def ask(self, query_id: str, ends_as: str = "answered") -> Asked:
-        """A query is about to be submitted."""
-        asked = self.queries[query_id] = Asked(query_id, ends_as)
+    def ask(
+        self, query_id: str, ends_as: frozenset[str] = ANSWERED, *, standing: Standing = "asked"
+    ) -> Asked:
+        """A query is about to be submitted, or was accepted in another way."""
+        asked = self.queries[query_id] = Asked(query_id, ends_as, standing)
+        if query_id in self._early:
+            asked.answered.set()
         return asked
 
     @property
@@ -75,12 +87,24 @@ class Book:
             if asked.standing == "accepted" and not asked.answered.is_set()
         }
 
+    async def all_answered(self, asked: Iterable[Asked], within_s: float = 30.0) -> bool:
+        """Wait for the results of some; whether all came in time: where one never does, the account says so."""
+        try:
+            async with asyncio.timeout(within_s):
+                for one in asked:
+                    await one.answered.wait()
+        except TimeoutError:
+            return False
+        return True
+
     def saw_result(self, query_id: str) -> None:
         """A result came, of whatever query."""
         self.results += 1
         self.last_result_at = time.monotonic()
         if query_id in self.queries:
             self.queries[query_id].answered.set()
+        else:
+            self._early.add(query_id)
         for recovery in self.recoveries:
             if recovery.seconds is None:
                 recovery.saw(query_id, self.last_result_at)

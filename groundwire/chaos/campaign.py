@@ -5,19 +5,17 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import inf
-from pathlib import Path
 
-from bus import Verification
 from bus.delivery import fields_of
+from bus.results import cursor_of
 from bus.wire import text
-from contracts import OUTCOMES, Unreachable
 
-from .arena import Arena, open_arena
+from .arena import Arena, Setup, open_arena
 from .faults import FAULTS
 from .plan import Fault, Strike, plan
-from .report import Left, Report, account
+from .report import Left, Report, account, counts
 
 _PAGE = 1_000
 _POLL_S = 0.1
@@ -30,12 +28,22 @@ class Campaign:
     `patience_s`: without any result for that long after the last fault, what is open counts as lost.
     """
 
-    faults: Sequence[Fault] = tuple(FAULTS.values())
+    setup: Setup = field(default_factory=Setup)
+    chosen: Sequence[Fault] = tuple(FAULTS.values())
     minutes: float | None = None
     queries: int = 2_000
-    workers: int = 2
     patience_s: float = 20.0
-    logs: Path | None = None
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is inflicted."""
+        return tuple(fault for fault in self.chosen if fault.name not in self.left_out)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The chosen faults that a guest's server is spared."""
+        spared = self.setup.guest is not None
+        return tuple(fault.name for fault in self.chosen if spared and fault.needs_own_server)
 
 
 @dataclass(frozen=True)
@@ -56,11 +64,11 @@ async def run_seed(campaign: Campaign, seed: int, on_progress: OnProgress) -> Re
     """Run one seed's plan; returns its report, whatever became of the queries."""
     strikes = plan(seed, campaign.faults, campaign.minutes)
     started = time.monotonic()
-    logs = campaign.logs and campaign.logs / f"seed-{seed}"
-    async with open_arena(campaign.workers, seed, logs) as arena:
+    logs = campaign.setup.logs and campaign.setup.logs / f"seed-{seed}"
+    async with open_arena(replace(campaign.setup, logs=logs), seed) as arena:
         enough = asyncio.Event()
         underway: list[str] = []
-        following = asyncio.create_task(arena.load.follow_results())
+        following = asyncio.create_task(arena.load.follow_results(cursor_of(arena.start.results)))
         showing = asyncio.create_task(_show(arena, seed, underway, on_progress))
         try:
             async with asyncio.TaskGroup() as group:
@@ -127,13 +135,18 @@ async def _drain(arena: Arena, patience_s: float) -> None:
 
 
 async def _report(arena: Arena, seed: int, strikes: tuple[Strike, ...], seconds: float) -> Report:
-    left = [entry for outcome in OUTCOMES for entry in await _read_all(arena, outcome)]
-    verification = await _verify(arena)
+    left = [
+        entry
+        for stream, last in arena.start.results.items()
+        for entry in await _read_all(arena, stream, last)
+    ]
+    verification = tuple(await arena.until_answered(arena.direct.verify))
     return Report(
         seed=seed,
         account=account(arena.book.queries, left),
         deaths=await _deaths(arena),
         refusals=arena.book.refusals,
+        counts=counts(arena.start.verification, verification),
         verification=verification,
         recoveries=tuple(arena.book.recoveries),
         faults=strikes,
@@ -141,28 +154,21 @@ async def _report(arena: Arena, seed: int, strikes: tuple[Strike, ...], seconds:
     )
 
 
-async def _verify(arena: Arena) -> Verification:
-    while True:
-        try:
-            return (await arena.direct.verify())[0]
-        except Unreachable:  # the connection is older than the server
-            await asyncio.sleep(_POLL_S)
-
-
 async def _deaths(arena: Arena) -> dict[str, str]:
-    records = [entry.record for entry in await arena.direct.dead.list(_PAGE)]
+    dead = await arena.until_answered(lambda: arena.direct.dead.list(_PAGE))
+    records = [entry.record for entry in dead]
     return {
         one.query_id: f"({one.stage}: {one.reason}, {one.deliveries} deliveries, {one.error})"
         for one in records
     }
 
 
-async def _read_all(arena: Arena, outcome: str) -> list[Left]:
-    """Every entry of a result stream, read raw: the account trusts no reader of the bus."""
+async def _read_all(arena: Arena, stream: str, last: str) -> list[Left]:
+    """Every entry after one of a result stream, read raw: the account trusts no reader of the bus."""
     found: list[Left] = []
-    start = "-"
+    outcome = stream.rpartition(".")[2]
+    start = f"({last}"
     while True:
-        stream = arena.keys.of(f"results.{outcome}")
         page = await arena.command("XRANGE", stream, start, "+", "COUNT", _PAGE)
         for _, flat in page:
             fields = fields_of(flat)

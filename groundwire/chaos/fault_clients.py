@@ -16,7 +16,7 @@ return #pending
 
 
 async def _steal(arena: Arena, strike: Strike) -> None:
-    stream = arena.work_stream(strike.stage)
+    stream = arena.work_stream(strike)
     for _ in range(_TRIES):
         if await arena.command("EVAL", _STEAL, 1, stream, strike.stage, _GREED):
             return
@@ -24,7 +24,7 @@ async def _steal(arena: Arena, strike: Strike) -> None:
 
 
 async def _burst(arena: Arena, strike: Strike) -> None:
-    await arena.load.burst(3 * OPEN_MARK)
+    await arena.load.burst(3 * OPEN_MARK * arena.direct.config.lanes)
 
 
 CLIENTS = (

@@ -8,7 +8,7 @@ from .plan import Fault, Strike
 
 
 async def _kill(arena: Arena, strike: Strike) -> None:
-    signal_to(await arena.victim(strike.stage, strike.pick), signal.SIGKILL)
+    signal_to(await arena.victim(strike), signal.SIGKILL)
 
 
 async def _kill_stage(arena: Arena, strike: Strike) -> None:
@@ -18,7 +18,7 @@ async def _kill_stage(arena: Arena, strike: Strike) -> None:
 
 
 async def _freeze(arena: Arena, strike: Strike) -> None:
-    worker = await arena.victim(strike.stage, strike.pick)
+    worker = await arena.victim(strike)
     signal_to(worker, signal.SIGSTOP)
     try:
         await asyncio.sleep(strike.lasts_s)
@@ -32,8 +32,8 @@ PROCESSES = (
     Fault(
         "freeze",
         "SIGSTOP of a worker for longer than its liveness key lives, then SIGCONT",
-        1.5,
-        2.5,
+        1.2,
+        1.8,
         _freeze,
     ),
 )

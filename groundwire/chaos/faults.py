@@ -6,13 +6,14 @@ from contracts import Invalid
 
 from .fault_clients import CLIENTS
 from .fault_handlers import HANDLERS
+from .fault_messages import MESSAGES
 from .fault_network import NETWORK
 from .fault_processes import PROCESSES
 from .fault_server import SERVER
 from .plan import Fault
 
 FAULTS: dict[str, Fault] = {
-    fault.name: fault for fault in (*PROCESSES, *HANDLERS, *SERVER, *NETWORK, *CLIENTS)
+    fault.name: fault for fault in (*PROCESSES, *HANDLERS, *MESSAGES, *SERVER, *NETWORK, *CLIENTS)
 }
 
 

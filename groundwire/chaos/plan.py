@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 OVERLAPPING = 0.2
 """The share of faults that begin in the middle of the one before."""
 _FIRST_S = 1.0
-_PAUSE_S = (0.4, 1.2)
+_PAUSE_S = (0.2, 0.6)
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Strike:
     """One fault of a plan.
 
     It begins at `at_s`, or later: when all before it are over and recovered from, unless it `overlaps`
-    the one before. `pick` is a large number: a victim is the one at `pick` modulo how many there are.
+    the one before. `pick` is a large number: a victim, or a lane, is the one at `pick` modulo how many there are.
     """
 
     number: int
@@ -48,6 +48,8 @@ class Fault:
     shortest_s: float
     longest_s: float
     inflict: Inflict = field(repr=False, compare=False)
+    needs_own_server: bool = False
+    """Whether it would hurt whoever else uses the server."""
 
 
 def plan(seed: int, faults: Sequence[Fault], minutes: float | None = None) -> tuple[Strike, ...]:

@@ -12,6 +12,7 @@ from typing import Self
 from urllib.parse import unquote, urlsplit
 
 _CHUNK = 1 << 16
+_PORT = 6379
 
 
 @dataclass(eq=False)
@@ -37,7 +38,10 @@ class _Loss:
 
 
 class Proxy:
-    """Listens on a free loopback port and passes on to a server given by its URL, redis:// or unix://."""
+    """Listens on a free loopback port and passes on to a server: redis://, rediss:// or unix://.
+
+    Plain before, as its URL says behind.
+    """
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -69,8 +73,9 @@ class Proxy:
         """The server's URL as seen through the proxy, password included."""
         assert self._server is not None
         port = self._server.sockets[0].getsockname()[1]
-        password = f":{self._target.password}@" if self._target.password else ""
-        return f"redis://{password}127.0.0.1:{port}/0"
+        user, at, _ = self._target.netloc.rpartition("@")
+        database = "" if self._target.scheme == "unix" else self._target.path
+        return f"redis://{user}{at}127.0.0.1:{port}{database}"
 
     @property
     def connections(self) -> int:
@@ -150,7 +155,11 @@ class Proxy:
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         if self._target.scheme == "unix":
             return await asyncio.open_unix_connection(unquote(self._target.path))
-        return await asyncio.open_connection(self._target.hostname, self._target.port)
+        return await asyncio.open_connection(
+            self._target.hostname or "localhost",
+            self._target.port or _PORT,
+            ssl=self._target.scheme == "rediss" or None,
+        )
 
     async def _pass_requests(self, reader: asyncio.StreamReader, link: _Link) -> None:
         with suppress(OSError):

@@ -1,13 +1,13 @@
 """The account of a run: from the client's book and the result streams to what was lost, repeated or wrong."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from bus import Verification
 
-from .book import Asked, Recovery
+from .book import ANSWERED, Asked, Recovery
 from .plan import Strike
 
 
@@ -25,11 +25,12 @@ class Account:
     """What became of the queries of a run; ids, sorted."""
 
     accepted: int
+    replayed: int
     results: int
     lost: tuple[str, ...]
-    """Accepted, and without a result."""
+    """Accepted or replayed, and without the result of that."""
     duplicates: tuple[str, ...]
-    """An id for every result after a query's first, those that supersede aside."""
+    """An id for every result more than the query's acceptance and replays ask for."""
     unasked: tuple[str, ...]
     """With a result though refused, or never asked."""
     misjudged: tuple[str, ...]
@@ -38,24 +39,57 @@ class Account:
 
 def account(queries: Mapping[str, Asked], left: Iterable[Left]) -> Account:
     """Compare what the client was told with what lies on the result streams."""
-    first = [entry for entry in left if not entry.supersedes]
-    counts = Counter(entry.query_id for entry in first)
+    entries = tuple(left)
+    first = Counter(entry.query_id for entry in entries if not entry.supersedes)
+    again = Counter(entry.query_id for entry in entries if entry.supersedes)
     accepted = {query_id for query_id, asked in queries.items() if asked.standing == "accepted"}
-    expected = {entry.query_id: entry.outcome for entry in first if entry.query_id in queries}
+    replays = Counter({query_id: asked.replays for query_id, asked in queries.items()})
     asked_for = {query_id for query_id, asked in queries.items() if asked.standing != "refused"}
+    surplus = (first - Counter(first.keys())) + (again - replays)
     return Account(
         accepted=len(accepted),
-        results=len(first),
-        lost=tuple(sorted(accepted - counts.keys())),
-        duplicates=tuple(sorted((counts - Counter(set(counts))).elements())),
-        unasked=tuple(sorted(counts.keys() - asked_for)),
+        replayed=replays.total(),
+        results=len(entries),
+        lost=tuple(sorted((accepted - first.keys()) | (replays - again).keys())),
+        duplicates=tuple(sorted(surplus.elements())),
+        unasked=tuple(sorted(first.keys() - asked_for)),
         misjudged=tuple(
-            sorted(
-                query_id
-                for query_id, outcome in expected.items()
-                if outcome != queries[query_id].ends_as
-            )
+            sorted({entry.query_id for entry in entries if _misjudges(entry, queries)})
         ),
+    )
+
+
+def _misjudges(entry: Left, queries: Mapping[str, Asked]) -> bool:
+    asked = queries.get(entry.query_id)
+    if asked is None:
+        return False
+    return entry.outcome not in (ANSWERED if entry.supersedes else asked.ends_as)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the bus itself counted during a run, all lanes together."""
+
+    accepted: int
+    replayed: int
+    results: int
+    open: int
+    holds: bool
+    """Whether the law of conservation does, in every lane."""
+
+
+def counts(before: Sequence[Verification], after: Sequence[Verification]) -> Counts:
+    """The difference of two readings, for a server need not be empty at first."""
+
+    def more(of: Callable[[Verification], int]) -> int:
+        return sum(map(of, after)) - sum(map(of, before))
+
+    return Counts(
+        accepted=more(lambda lane: lane.accepted),
+        replayed=more(lambda lane: lane.replayed),
+        results=more(lambda lane: sum(lane.outcomes.values())),
+        open=sum(lane.open for lane in after),
+        holds=all(lane.holds for lane in after),
     )
 
 
@@ -68,7 +102,9 @@ class Report:
     deaths: Mapping[str, str]
     """Of every dead letter: the query's id and why it died."""
     refusals: int
-    verification: Verification
+    counts: Counts
+    verification: tuple[Verification, ...]
+    """What `groundwire verify` says at the end, lane by lane."""
     recoveries: tuple[Recovery, ...]
     faults: tuple[Strike, ...]
     seconds: float
@@ -92,13 +128,8 @@ class Report:
     @property
     def verified(self) -> bool:
         """Whether the bus's law holds, nothing is open, and its counts are the client's."""
-        bus = self.verification
-        return (
-            bus.holds
-            and not bus.open
-            and bus.accepted == self.account.accepted
-            and sum(bus.outcomes.values()) == self.account.results
-        )
+        found = self.account
+        return self.counts == Counts(found.accepted, found.replayed, found.results, 0, holds=True)
 
     @property
     def holds(self) -> bool:
@@ -107,10 +138,11 @@ class Report:
 
     def as_json(self) -> dict[str, object]:
         """The report for a program."""
-        found, bus = self.account, self.verification
+        found = self.account
         return {
             "seed": self.seed,
             "accepted": found.accepted,
+            "replayed": found.replayed,
             "results": found.results,
             "lost": len(found.lost),
             "duplicates": len(found.duplicates),
@@ -120,7 +152,7 @@ class Report:
             "refusals": self.refusals,
             "recovery_s": recovery_s(self.recoveries),
             "verify": self.verified,
-            "verification": bus,
+            "verification": self.verification,
             "faults": self.faults,
             "seconds": round(self.seconds, 1),
         }
@@ -147,6 +179,7 @@ class Totals:
         accounts = [report.account for report in self.reports]
         return {
             "accepted": sum(found.accepted for found in accounts),
+            "replayed": sum(found.replayed for found in accounts),
             "results": sum(found.results for found in accounts),
             "lost": sum(len(found.lost) for found in accounts),
             "duplicates": sum(len(found.duplicates) for found in accounts),

@@ -15,12 +15,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bus import BusConfig, UrlBackend, Worker
-from contracts import TOPOLOGY
+from contracts import Stage
 from groundwire import logs, loop
 from groundwire.lifeline import watch_lifeline
 from groundwire.supervisor import MakeCommand
 
 from .agents import handler_of
+from .versions import NEWER, PRESENT
 
 _PR_SET_PDEATHSIG = 1
 
@@ -45,13 +46,13 @@ class Brief:
         return cls(told["url"], BusConfig(**told["config"]))
 
 
-def command(stage: str, brief: Path) -> MakeCommand:
+def command(stage: str, brief: Path, *options: str) -> MakeCommand:
     """The command of one such worker, for the supervisor."""
 
     def make(consumer: str, lifeline: int) -> Sequence[str]:
         python = (sys.executable, "-P", "-m", "groundwire.chaos.worker", stage)
         told = ("--consumer", consumer, "--lifeline", str(lifeline), "--brief", str(brief))
-        return (*python, *told)
+        return (*python, *told, *options)
 
     return make
 
@@ -63,10 +64,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--consumer", required=True)
     parser.add_argument("--lifeline", type=int, required=True)
     parser.add_argument("--brief", type=Path, required=True)
+    parser.add_argument("--newer", action="store_true")
     options = parser.parse_args(arguments)
     _die_with_parent()
     brief = Brief.read(options.brief)
-    loop.run(_run(options.stage, options.consumer, options.lifeline, brief))
+    stage = (NEWER if options.newer else PRESENT).get(options.stage)
+    if stage is None:
+        parser.error(f"no stage {options.stage!r} of that version")
+    loop.run(_run(stage, options.consumer, options.lifeline, brief))
     return 0
 
 
@@ -76,11 +81,11 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-async def _run(stage: str, consumer: str, lifeline: int, brief: Brief) -> None:
+async def _run(stage: Stage, consumer: str, lifeline: int, brief: Brief) -> None:
     logs.configure("info", as_json=True)
     worker = Worker(
-        TOPOLOGY.stage(stage),
-        handler_of(stage),
+        stage,
+        handler_of(stage.name),
         backend=UrlBackend(brief.url),
         consumer=consumer,
         config=brief.config,

@@ -22,7 +22,9 @@ EPILOG = """Examples:
 
   groundwire chaos --seeds 1-20 --json > chaos.json
 
-  groundwire chaos --minutes 10 --workers 3
+  groundwire chaos --minutes 10 --workers 3 --lanes 2
+
+  groundwire chaos --url redis://localhost:6379/9
 """
 
 
@@ -44,6 +46,22 @@ def chaos(
     ] = None,
     queries: Annotated[int, typer.Option(help="Ask at least that many a seed.", min=1)] = 2_000,
     workers: Annotated[int, typer.Option(help="Workers of each stage.", min=1)] = 2,
+    lanes: Annotated[int, typer.Option(help="Lanes of the bus.", min=1)] = 1,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            help="A test server of yours, like redis://localhost:6379/9, in place of an own one; "
+            "it must hold nothing of Groundwire, and is left as it was.",
+        ),
+    ] = None,
+    test_server: Annotated[
+        bool,
+        typer.Option(
+            "--test-server",
+            help="The server at --url is for tests: attack it though it holds data of Groundwire; "
+            "what the run adds stays there.",
+        ),
+    ] = False,
     patience: Annotated[
         float, typer.Option(help="Seconds without a result until what is open counts as lost.")
     ] = 20.0,
@@ -53,21 +71,33 @@ def chaos(
     """Attack a system of its own and prove that no query is lost or answered twice.
 
     Server and workers run in a temporary folder and are gone afterwards; the agents do nothing.
+    With --url the server is a test one of yours, and faults that would hurt all of it are left out.
     Exit code 1 if anything was lost, repeated or wrong, or if `verify` doesn't hold.
     """
+    from groundwire.chaos.arena import Setup
     from groundwire.chaos.campaign import Campaign
     from groundwire.chaos.faults import faults_named
+    from groundwire.chaos.site import Guest
 
     if list_them:
         return _list()
-    chosen = faults_named(faults)
-    campaign = Campaign(chosen, minutes, queries, workers, patience, logs and logs.absolute())
+    if test_server and url is None:
+        raise Invalid("--test-server says something about a server: which one, --url?")
+    guest = Guest(url, is_for_tests=test_server) if url is not None else None
+    setup = Setup(workers, lanes, guest, logs and logs.absolute())
+    campaign = Campaign(setup, faults_named(faults), minutes, queries, patience)
+    if not campaign.faults:
+        raise Invalid("no fault is left: those chosen need a server of its own, so leave --url out")
     numbers = seeds_of(seeds) if seeds else range(seed, seed + runs)
     totals = run_async(_run(campaign, numbers, as_json=as_json))
     if as_json:
-        write_json(totals.as_json())
+        write_json(totals.as_json() | {"left_out": campaign.left_out})
     else:
         _show_recoveries(totals)
+        if campaign.left_out:
+            console().print(
+                f"left out, for they need a server of its own: {', '.join(campaign.left_out)}"
+            )
     return ExitCode.ANSWERED if totals.holds else ExitCode.FAILED
 
 
@@ -140,7 +170,9 @@ def _show_report(report: "Report", *, heading: bool) -> None:
         for query_id, what in list(report.wrong.items())[:_NAMED]:
             out.print(f"      {query_id} {what}", style="red", soft_wrap=True)
         if not report.verified:
-            out.print(f"       {report.verification}", style="red")
+            out.print(f"      the bus counts {report.counts}", style="red")
+            for lane in report.verification:
+                out.print(f"      {lane}", style="red")
 
 
 def _show_recoveries(totals: "Totals") -> None:

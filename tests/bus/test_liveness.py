@@ -1,6 +1,7 @@
 """Alive or dead, never a third thing: who takes over whose work, and who doesn't. On the real server."""
 
 import asyncio
+import threading
 import time
 from typing import Any
 
@@ -148,6 +149,24 @@ async def test_a_handler_that_blocks_the_loop_does_not_cost_its_workers_life(rea
     await finish(real, 1)
     await leave(running)
     assert deliveries == [query_id]
+
+
+async def test_a_handler_that_blocks_the_loop_past_the_wedge_limit_ends_its_process(
+    real: System,
+) -> None:
+    """Alive or dead, never a third thing: its work goes to others, and is charged for it."""
+    ended, noticed = threading.Event(), []
+
+    async def wedged(asked: Any) -> Any:
+        noticed.append(ended.wait(20))  # holds up the loop until its own end
+        return await noop.understand(asked)
+
+    running = real.start("understand", wedged, wedge_limit_s=2 * real.config.beat_s)
+    running.worker._beat.on_wedged = ended.set
+    await ready(running)
+    await real.bus.submit(query())
+    await holds(lambda: noticed == [True])
+    await leave(running)
 
 
 async def test_a_claim_by_a_stranger_between_read_and_settle_is_one_output(real: System) -> None:

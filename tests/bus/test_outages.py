@@ -152,6 +152,21 @@ async def test_a_frozen_server_makes_nobody_dead(
         assert not running.log.count("work.claimed"), running.stage
 
 
+async def test_a_frozen_server_makes_no_loop_look_wedged(
+    mortal: System, own_server: TemporaryServer
+) -> None:
+    """A wait for its reply longer than the wedge limit: the loop turns all the time."""
+    limit_s = 4 * FAST.beat_s
+    ended: list[str] = []
+    changes: dict[str, Any] = {"wedge_limit_s": limit_s, "reply_timeout_s": 5 * limit_s}
+    async with mortal.running("understand", **changes) as workers:
+        workers["understand"].worker._beat.on_wedged = lambda: ended.append("understand")
+        own_server.freeze()
+        await asyncio.sleep(3 * limit_s)
+        own_server.thaw()
+    assert not ended
+
+
 async def test_a_submit_whose_reply_is_lost_is_one_query(
     mortal: System, own_server: TemporaryServer
 ) -> None:

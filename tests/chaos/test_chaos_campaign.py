@@ -14,16 +14,17 @@ import pytest
 
 from contracts import Query, Transient
 from groundwire.chaos.agents import Mark, handler_of, mark_of, natural_s
-from groundwire.chaos.arena import Arena, signal_to
+from groundwire.chaos.arena import CONFIG, Arena, Setup, signal_to
 from groundwire.chaos.campaign import Campaign, Progress, run_seed
 from groundwire.chaos.faults import FAULTS, faults_named
+from groundwire.chaos.load import LARGE
 from groundwire.chaos.plan import Fault, Strike
 from groundwire.cli.app import run
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 COMMAND = "from groundwire.cli import main; main()"
-CROWDED = 1614
+CROWDED = 3406
 """A seed whose faults mostly overlap, and so are over soon."""
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,23 +43,27 @@ async def test_nothing_is_lost_or_repeated_under_all_faults() -> None:
 
 
 async def test_a_burst_over_the_open_mark_is_refused_and_not_lost() -> None:
-    report = await run_seed(Campaign(faults_named("burst"), queries=1), 1, lambda progress: None)
+    report = await run_seed(
+        Campaign(chosen=faults_named("burst"), queries=1), 1, lambda progress: None
+    )
     assert report.refusals > 0
     assert report.holds, report.wrong
 
 
 async def test_a_poison_fails_and_its_neighbours_are_answered() -> None:
     """Also where they were in hand together each time it struck."""
-    report = await run_seed(Campaign(faults_named("poison"), queries=1), 1, lambda progress: None)
+    report = await run_seed(
+        Campaign(chosen=faults_named("poison"), queries=1), 1, lambda progress: None
+    )
     assert report.wrong == {}
-    assert report.verification.outcomes["failed"] == 1
+    assert report.verification[0].outcomes["failed"] == 1
     [why] = report.deaths.values()
     assert "deliveries" in why
 
 
 async def _rob(arena: Arena, strike: Strike) -> None:
     """Take an entry that no worker has read from a work stream whose workers are held."""
-    stream = arena.work_stream(strike.stage)
+    stream = arena.work_stream(strike)
     held = [one for one in arena.supervisor.workers() if one.stage == strike.stage]
     for worker in held:
         signal_to(worker, signal.SIGSTOP)
@@ -88,9 +93,40 @@ def test_an_entry_deleted_by_hand_is_found_out(
     assert told["lost"] == 1
     assert told["duplicates"] == 0
     assert told["verify"] is False
-    assert told["runs"][0]["verification"]["open"] == 1
+    assert told["runs"][0]["verification"][0]["open"] == 1
     assert told["runs"][0]["faults"][0]["fault"] == "robbery"
     assert list(told["runs"][0]["wrong"].values()) == ["lost"]
+
+
+async def _forge(arena: Arena, strike: Strike) -> None:
+    """Put a copy of the first result on its stream, as a settle done twice would."""
+    stream = arena.keys(strike).of("results.answered")
+    asked = await arena.load.ask()
+    await asked.answered.wait()
+    first = await arena.command("XRANGE", stream, "-", "+", "COUNT", 1)
+    await arena.add(stream, first[0][1])
+
+
+def test_a_result_given_twice_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Doubled in the account, more than `verify` counted, exit code 1."""
+    forgery = Fault("forgery", "a result is copied", 0.0, 0.0, _forge)
+    monkeypatch.setitem(FAULTS, "forgery", forgery)
+    assert run(("chaos", "--faults", "forgery", "--queries", "20", "--json")) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["lost"], told["duplicates"], told["verify"]) == (0, 1, False)
+    assert list(told["runs"][0]["wrong"].values()) == ["answered twice"]
+
+
+async def test_deadlines_pass_and_their_dead_letters_are_replayed_on_two_lanes() -> None:
+    """Failed, then answered: one more result for each replay, and no more."""
+    chosen = faults_named("deadline,replay,bare,junk,newer")
+    report = await run_seed(Campaign(Setup(lanes=2), chosen, queries=1), 1, lambda progress: None)
+    assert report.holds, report.wrong
+    assert report.account.replayed > 0
+    assert len(report.verification) == 2
+    assert {why.split()[1] for why in report.deaths.values()} >= {"deadline,", "undecodable,"}
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
@@ -137,6 +173,12 @@ def test_faults_are_listed_and_explained(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize("wrong", [("--faults", "quake"), ("--seeds", "9-1"), ("--seeds", "a")])
 def test_what_makes_no_sense_is_refused(wrong: tuple[str, str]) -> None:
     assert run(["chaos", *wrong]) == 2
+
+
+def test_some_of_the_load_travels_as_blobs() -> None:
+    """So that every fault meets them: each message up to the result holds the question."""
+    assert len(LARGE) > CONFIG.blob_bytes
+    assert Query(text=LARGE, session_id="s").text == LARGE
 
 
 def test_a_mark_rides_in_the_query() -> None:

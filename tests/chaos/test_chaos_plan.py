@@ -20,8 +20,8 @@ def test_a_plan_stays_the_same_between_releases() -> None:
     strikes = plan(1, faults_named("kill,cut,slow"))
     assert [(one.fault, one.at_s, one.lasts_s, one.stage, one.overlaps) for one in strikes] == [
         ("cut", 1.0, 0.0, "format", False),
-        ("slow", 1.834, 2.002, "format", False),
-        ("kill", 4.887, 0.0, "retrieve", False),
+        ("slow", 1.417, 2.002, "format", False),
+        ("kill", 3.945, 0.0, "retrieve", False),
     ]
 
 

@@ -6,23 +6,38 @@ from dataclasses import replace
 import pytest
 
 from bus import Verification
-from groundwire.chaos.book import Asked, Book, Standing
-from groundwire.chaos.report import Account, Left, Report, Totals, account, recovery_s
+from groundwire.chaos.book import ANSWERED, EITHER, FAILED, Asked, Book, Standing
+from groundwire.chaos.report import (
+    Account,
+    Left,
+    Report,
+    Totals,
+    account,
+    counts,
+    recovery_s,
+)
 
 
-def asked(query_id: str, standing: Standing = "accepted", ends_as: str = "answered") -> Asked:
-    return Asked(query_id, ends_as, standing)
+def asked(
+    query_id: str,
+    standing: Standing = "accepted",
+    ends_as: frozenset[str] = ANSWERED,
+    replays: int = 0,
+) -> Asked:
+    return Asked(query_id, ends_as, standing, replays)
 
 
 def book(*queries: Asked) -> dict[str, Asked]:
     return {one.query_id: one for one in queries}
 
 
-def verification(accepted: int = 2, answered: int = 2, is_open: int = 0) -> Verification:
+def verification(
+    accepted: int = 2, answered: int = 2, is_open: int = 0, replayed: int = 0
+) -> Verification:
     return Verification(
         lane=0,
         accepted=accepted,
-        replayed=0,
+        replayed=replayed,
         outcomes={"answered": answered, "out_of_scope": 0, "rejected": 0, "failed": 0},
         open=is_open,
         working=is_open,
@@ -37,13 +52,15 @@ GOOD = [Left("0-a", "answered"), Left("0-b", "answered")]
 BOOK = book(asked("0-a"), asked("0-b"))
 
 
-def report(found: Account, counted: Verification | None = None) -> Report:
+def report(found: Account, *lanes: Verification) -> Report:
+    lanes = lanes or (verification(),)
     return Report(
         seed=1,
         account=found,
         deaths={},
         refusals=0,
-        verification=counted or verification(),
+        counts=counts((), lanes),
+        verification=lanes,
         recoveries=(),
         faults=(),
         seconds=1.0,
@@ -52,7 +69,7 @@ def report(found: Account, counted: Verification | None = None) -> Report:
 
 def test_one_result_for_each_acceptance_is_well() -> None:
     found = account(BOOK, GOOD)
-    assert found == Account(2, 2, (), (), (), ())
+    assert found == Account(2, 0, 2, (), (), (), ())
     assert report(found).holds
     assert Totals((report(found),)).as_json()["lost"] == 0
 
@@ -70,10 +87,40 @@ def test_every_result_after_the_first_is_a_duplicate() -> None:
     assert not report(found).holds
 
 
-def test_a_result_that_supersedes_is_no_duplicate() -> None:
+def test_each_replay_gives_one_more_result_that_supersedes() -> None:
+    """Answered after a failure: neither lost, nor doubled, nor misjudged."""
+    replayed = book(asked("0-a"), asked("0-b", ends_as=EITHER, replays=1))
+    left = [GOOD[0], Left("0-b", "failed"), Left("0-b", "answered", supersedes=True)]
+    found = account(replayed, left)
+    assert found == Account(2, 1, 3, (), (), (), ())
+    assert report(found, verification(answered=3, replayed=1)).holds
+
+
+def test_a_replay_without_its_result_is_lost() -> None:
+    replayed = book(asked("0-a"), asked("0-b", ends_as=EITHER, replays=1))
+    assert account(replayed, [GOOD[0], Left("0-b", "failed")]).lost == ("0-b",)
+
+
+def test_a_result_that_supersedes_without_a_replay_is_a_duplicate() -> None:
     found = account(BOOK, [*GOOD, Left("0-a", "answered", supersedes=True)])
-    assert found.duplicates == ()
-    assert report(found).holds
+    assert found.duplicates == ("0-a",)
+    assert not report(found).holds
+
+
+def test_a_replay_that_fails_again_is_misjudged() -> None:
+    """What is replayed here died of its deadline, and has a fresh one."""
+    replayed = book(asked("0-a", ends_as=EITHER, replays=1))
+    left = [Left("0-a", "failed"), Left("0-a", "failed", supersedes=True)]
+    assert account(replayed, left).misjudged == ("0-a",)
+
+
+def test_what_a_server_held_before_is_not_counted() -> None:
+    """Of several lanes the sums: each must hold by itself."""
+    before = [verification(accepted=7, answered=7), verification()]
+    after = [verification(accepted=9, answered=9, replayed=0), verification(accepted=3, answered=3)]
+    counted = counts(before, after)
+    assert (counted.accepted, counted.results, counted.open, counted.holds) == (3, 3, 0, True)
+    assert not counts((), [verification(accepted=3), verification(answered=3)]).holds
 
 
 def test_a_result_of_a_refused_or_unknown_query_is_unasked() -> None:
@@ -90,7 +137,7 @@ def test_a_submit_without_an_answer_may_have_a_result_or_none() -> None:
 
 
 def test_a_poison_must_fail_and_an_innocent_must_not() -> None:
-    queries = book(asked("0-a"), asked("0-b", ends_as="failed"))
+    queries = book(asked("0-a"), asked("0-b", ends_as=FAILED))
     assert account(queries, GOOD).misjudged == ("0-b",)
     assert account(queries, [Left("0-a", "failed"), Left("0-b", "failed")]).misjudged == ("0-a",)
 
@@ -116,6 +163,14 @@ def test_verify_is_not_believed_where_the_client_counted_otherwise(counted: Veri
     assert not found.verified
     assert not found.holds
     assert Totals((found,)).as_json()["verify"] is False
+
+
+async def test_a_result_may_come_before_its_query_is_in_the_book() -> None:
+    """The id of a bare entry is known once it was added."""
+    kept = Book()
+    kept.saw_result("0-1-0")
+    bare = kept.ask("0-1-0", standing="accepted")
+    assert await kept.all_answered([bare], within_s=0.0)
 
 
 def test_a_recovery_lasts_until_all_that_were_open_have_their_results() -> None:

@@ -1,0 +1,116 @@
+"""A test server of the user's: guarded, spared what would hurt all of it, left as it was."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+
+import pytest
+
+from bus import Bus, UrlBackend, Worker
+from bus.wire import Wire
+from contracts import TOPOLOGY, Misconfigured, Query
+from groundwire.chaos.arena import CONFIG, Setup
+from groundwire.chaos.campaign import Campaign, run_seed
+from groundwire.chaos.faults import faults_named
+from groundwire.chaos.site import Guest, open_site
+from groundwire.cli.app import run
+from groundwire.embedded import temporary_server
+from groundwire.noop import HANDLERS
+
+pytestmark = [pytest.mark.server, pytest.mark.timeout(120)]
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """An empty server that belongs to nobody here."""
+    with temporary_server() as server:
+        yield server.url
+
+
+@pytest.fixture
+async def wire(url: str) -> AsyncIterator[Wire]:
+    """A raw connection to it."""
+    opened = Wire(UrlBackend(url), 5.0)
+    yield opened
+    await opened.close()
+
+
+def test_a_run_on_a_guest_leaves_out_what_needs_a_server_and_cleans_up(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Named in the JSON; twice in a row, so that the second finds no key of the first."""
+    command = ("chaos", "--url", url, "--faults", "kill,server-kill,types", "--queries", "30")
+    assert run((*command, "--seeds", "1-2", "--json")) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["left_out"] == ["server-kill"]
+    assert {one["fault"] for one in told["runs"][1]["faults"]} == {"kill", "types"}
+
+
+async def test_only_the_run_s_own_keys_are_removed(url: str, wire: Wire) -> None:
+    """What others keep on the server stays."""
+    await wire.call("SET", "theirs", "1")
+    async with open_site(Guest(url), CONFIG), Bus(UrlBackend(url), CONFIG):
+        assert await wire.call("DBSIZE") > 1
+    assert await wire.call("KEYS", "*") == [b"theirs"]
+
+
+async def test_a_server_with_data_is_refused_unless_it_is_said_to_be_for_tests(
+    url: str, wire: Wire
+) -> None:
+    """Then what it held before is no part of the books, and all stays."""
+    async with Bus(UrlBackend(url), CONFIG):
+        pass
+    with pytest.raises(Misconfigured, match="--test-server"):
+        async with open_site(Guest(url), CONFIG):
+            pass
+    chosen = faults_named("scripts")
+    setup = Setup(guest=Guest(url, is_for_tests=True))
+    for seed in (1, 2):
+        report = await run_seed(Campaign(setup, chosen, queries=1), seed, lambda progress: None)
+        assert report.holds, report.wrong
+    kept = int(await wire.call("XLEN", "gw:{0}:results.answered"))
+    assert kept > report.account.results
+
+
+async def test_a_server_with_other_lanes_open_queries_or_workers_is_refused(
+    url: str, wire: Wire
+) -> None:
+    """Also where it is for tests: its books would not be the run's."""
+
+    async def refusal(lanes: int = 1) -> str:
+        guest = Guest(url, is_for_tests=True)
+        with pytest.raises(Misconfigured) as refused:
+            async with open_site(guest, replace(CONFIG, lanes=lanes)):
+                pass
+        return str(refused.value)
+
+    async with Bus(UrlBackend(url), CONFIG) as bus:
+        await bus.submit(Query(text="?", session_id="s"))
+    assert "--lanes 1" in await refusal(lanes=2)
+    assert "1 queries are open" in await refusal()
+    worker = Worker(
+        TOPOLOGY.stage("critic"),
+        HANDLERS["critic"],
+        backend=UrlBackend(url),
+        consumer="theirs",
+        config=CONFIG,
+    )
+    running = asyncio.create_task(worker.run())
+    await worker.ready.wait()
+    await wire.call("XREADGROUP", "GROUP", "critic", "theirs", "STREAMS", "gw:{0}:drafts", ">")
+    assert "workers run" in await refusal()
+    worker.stop()
+    await running
+
+
+def test_faults_that_are_all_left_out_are_no_run(url: str) -> None:
+    assert run(("chaos", "--url", url, "--faults", "server-kill,memory")) == 2
+
+
+def test_a_server_that_is_not_there_is_no_system() -> None:
+    assert run(("chaos", "--url", "redis://127.0.0.1:1/0")) == 3
+
+
+def test_the_word_for_test_servers_needs_a_server() -> None:
+    assert run(("chaos", "--test-server")) == 2
