@@ -3,6 +3,7 @@
 from .changes import Changes
 from .chunking import CHUNKING_VERSION, Chunking, chunk
 from .difference import Difference, difference
+from .embedded import VectorPart, embedded_text
 from .index import Index, Scoring, embed
 from .ingest import DryRun, Ingestion, dry_run, in_memory, ingest, snapshot_of
 from .keywords import KeywordPart
@@ -61,12 +62,14 @@ __all__ = [
     "Snapshot",
     "Source",
     "SourceFile",
+    "VectorPart",
     "Version",
     "chunk",
     "current_version",
     "difference",
     "dry_run",
     "embed",
+    "embedded_text",
     "in_memory",
     "ingest",
     "is_root",

@@ -2,15 +2,19 @@
 
 import os
 import shutil
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from .durable import replace_file
 from .parts import OnProgress, Part, Progress, wanted
 from .snapshot import Snapshot
 from .staging import publish, staging
 from .versions import folder_of, switch
+
+TIDIED = "tidied"
+"""Names the version that caches were last cleaned for."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,20 @@ def grow(root: Path, version: str, parts: Sequence[Part], on_progress: OnProgres
         if had != {name: part.how for name, part in wished.items()}:
             version = _regrow(root, snapshot, wished, on_progress)
             switch(root, version)
-        for part in wished.values():
-            part.forget(snapshot)
+        _tidy(root, version, snapshot, wished)
         return version
     finally:
         snapshot.close()
+
+
+def _tidy(root: Path, version: str, snapshot: Snapshot, parts: Mapping[str, Part]) -> None:
+    """Let caches drop what is gone, once for each version that becomes current, also after a crash."""
+    done = root / TIDIED
+    if done.is_file() and done.read_text().strip() == version:
+        return
+    for part in parts.values():
+        part.forget(snapshot)
+    replace_file(done, f"{version}\n".encode())
 
 
 def _regrow(

@@ -3,6 +3,7 @@
 import hashlib
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Protocol
 
@@ -67,7 +68,7 @@ class Cached:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One unit row for each text, in order; what is new is stored batch by batch."""
-        digests = [hashlib.sha256(text.encode(errors="surrogatepass")).digest() for text in texts]
+        digests = [_digest(text) for text in texts]
         new = dict(zip(digests, texts, strict=True))
         database = self._connection()
         try:
@@ -90,6 +91,21 @@ class Cached:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         return np.stack([known[digest] for digest in digests])
 
+    def unknown(self, texts: Sequence[str]) -> int:
+        """How many different texts `embed` would have to ask the embedder behind for."""
+        digests = {_digest(text) for text in texts}
+        with closing(self._connection()) as database:
+            return len(digests) - len(self._known(database, list(digests)))
+
+    def keep(self, texts: Sequence[str]) -> None:
+        """Drop every other text's vector, of any model: what was removed is gone from here too."""
+        with closing(self._connection()) as database, database:
+            database.execute("PRAGMA secure_delete = ON")  # nor does it stay in a free page
+            database.execute("CREATE TEMP TABLE kept (digest BLOB PRIMARY KEY) WITHOUT ROWID")
+            digests = {(_digest(text),) for text in texts}
+            database.executemany("INSERT INTO kept VALUES (?)", digests)
+            database.execute("DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM kept)")
+
     def _connection(self) -> sqlite3.Connection:
         database = sqlite3.connect(self._path, timeout=WAIT_S)
         database.execute("PRAGMA synchronous = OFF")  # a cache: what a crash takes is made again
@@ -107,6 +123,18 @@ class Cached:
             found |= {digest: np.frombuffer(row, dtype="<f4") for digest, row in rows}
         return found
 
+    def _known(self, database: sqlite3.Connection, digests: list[bytes]) -> set[bytes]:
+        found: set[bytes] = set()
+        for at in range(0, len(digests), BATCH_TEXTS):
+            part = digests[at : at + BATCH_TEXTS]
+            marks = ",".join("?" * len(part))
+            rows = database.execute(
+                f"SELECT digest FROM vectors WHERE model = ? AND digest IN ({marks})",  # noqa: S608
+                [self.model_id, *part],
+            )
+            found.update(digest for (digest,) in rows)
+        return found
+
     def _store(self, database: sqlite3.Connection, digests: list[bytes], rows: Vectors) -> None:
         values = [
             (self.model_id, digest, row.astype("<f4").tobytes())
@@ -114,3 +142,7 @@ class Cached:
         ]
         with database:
             database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", values)
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
