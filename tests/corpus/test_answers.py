@@ -74,7 +74,15 @@ def test_a_row_that_is_no_answer_is_named_and_the_rest_goes_in() -> None:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("a.json", "{"), ("a.json", "3"), ("a.csv", "x,y\n1,2\n"), ("a.json", "[" * 100_000)],
+    [
+        ("a.json", "{"),
+        ("a.json", "3"),
+        ("a.csv", "x,y\n1,2\n"),
+        ("a.json", "[" * 100_000),
+        ("a.json", "1" * 5_000),
+        ("a.jsonl", "[" * 100_000),
+        ("a.jsonl", "1" * 5_000),
+    ],
 )
 def test_a_file_without_answers_is_named(name: str, text: str) -> None:
     """Once, not once a row."""

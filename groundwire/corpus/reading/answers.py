@@ -45,7 +45,7 @@ def json_answers(source: Source) -> Reading:
     """A list of objects, or one object from questions to answers."""
     try:
         found = json.loads(decoded(source.raw))
-    except (Undecodable, json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         return Reading.refused(source, f"is not JSON: {error}")
     if isinstance(found, dict):
         lists = [value for value in found.values() if isinstance(value, list)]
@@ -91,7 +91,7 @@ def _csv_rows(text: str) -> Iterator[_Row]:
 def _parsed(line: str) -> Mapping[str, object] | str:
     try:
         return _fields(json.loads(line))
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         return f"is not JSON: {error}"
 
 

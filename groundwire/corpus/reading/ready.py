@@ -52,6 +52,8 @@ def passages(source: Source) -> Reading:
             continue
         seen.add(line.passage_id)
         by_document[line.doc_id].append(line)
+    if not by_document and not problems:
+        return Reading.refused(source, "has no passages")
     return Reading(tuple(_document(lines) for lines in by_document.values()), tuple(problems))
 
 
@@ -60,6 +62,8 @@ def _line(raw: str, source: Source) -> _Line:
         value = json.loads(raw)
     except json.JSONDecodeError as error:
         raise ValueError(f"is not JSON: {error.msg} at character {error.pos}") from error
+    except RecursionError as error:
+        raise ValueError("is not JSON that can be read: it is nested too deeply") from error
     if not isinstance(value, dict):
         raise ValueError("is not a JSON object")
     metadata = value.get("metadata")
