@@ -35,7 +35,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Folders, Markdown, text or .jsonl files.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Folders, documents, files of questions and answers or of passages."),
+    ],
     profile: Annotated[str | None, typer.Option(help="Whose chunking is used.")] = None,
     intents: Annotated[
         Path | None, typer.Option(help="An intents.toml instead of the one beside the documents.")

@@ -272,3 +272,13 @@ def test_sizes_that_would_never_end_and_unknown_methods_are_refused() -> None:
         Chunking("fixed", 40, 40)
     with pytest.raises(ValueError, match=r"no method 'sentence'.*fixed, structure"):
         Chunking("sentence")
+
+
+def test_an_admonition_is_cut_between_sentences() -> None:
+    """Its text is indented as code is, and for CommonMark it is code."""
+    text = '!!! note "Refunds"\n\n    They take thirty days. They are made to the card. They are final.'
+    assert texts(text, 30)[1:] == [
+        "They take thirty days.",
+        "They are made to the card.",
+        "They are final.",
+    ]

@@ -6,13 +6,16 @@ itself, and a long one in stretches whose ends depend on the words there alone.
 
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..model import Document, Passage
 from .blocks import Block, Span, blocks
 from .identity import Identities
 from .sentences import sentences, words
+
+_Cut = Callable[[str, int, int, int], Iterator[Span]]
+"""From a text, a span of it and a size to the parts of the span, which they cover wholly."""
 
 STRETCH = 4
 """A section of more than this many sizes is packed in stretches."""
@@ -133,18 +136,27 @@ def _pieces(text: str, body: Sequence[Block], size: int) -> Iterator[_Piece]:
 
 
 def _parts(text: str, block: Block, size: int) -> Iterator[_Piece]:
-    """The block whole where it fits; else its lines or sentences; else runs of words."""
-    if block.end - block.start <= size:
-        yield _Piece(block.start, block.end, block.context)
+    """The block whole where it fits; else the lines of code, sentences, runs of words that do."""
+    cuts = (_lines, _sentences, words) if block.kind == "code" else (_sentences, words)
+    for start, end in _fitting(text, (block.start, block.end), size, cuts):
+        yield _Piece(start, end, block.context)
+
+
+def _fitting(text: str, span: Span, size: int, cuts: Sequence[_Cut]) -> Iterator[Span]:
+    """The span whole where it fits; else its parts by the first cut, each as it fits by those that follow."""
+    if span[1] - span[0] <= size or not cuts:
+        yield span
         return
-    cut = _lines if block.kind == "code" else sentences
-    for start, end in cut(text, block.start, block.end):
-        for left, right in words(text, start, end, size) if end - start > size else ((start, end),):
-            yield _Piece(left, right, block.context)
+    for part in cuts[0](text, *span, size):
+        yield from _fitting(text, part, size, cuts[1:])
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[Span]:
+def _lines(text: str, start: int, end: int, _: int) -> Iterator[Span]:
     while start < end:
         stop = text.find("\n", start, end) + 1 or end
         yield start, stop
         start = stop
+
+
+def _sentences(text: str, start: int, end: int, _: int) -> Iterator[Span]:
+    return sentences(text, start, end)

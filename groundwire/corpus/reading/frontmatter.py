@@ -5,8 +5,6 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import yaml
-
 from .metadata import BadLabels, iso_date, labels_of, language_code
 
 _BLOCK = re.compile(
@@ -37,6 +35,8 @@ def read(text: str) -> FrontMatter:
     block = _BLOCK.match(text)
     if block is None:
         return FrontMatter()
+    import yaml  # late: most processes read no documents
+
     try:
         values = _values(block)
     except (yaml.YAMLError, tomllib.TOMLDecodeError, RecursionError) as error:
@@ -61,7 +61,10 @@ def _values(block: re.Match[str]) -> Mapping[str, object]:
     if (toml := block["toml"]) is not None:
         found: object = tomllib.loads(toml)
     else:
-        found = yaml.load(block["yaml"] or "", Loader=_LOADER)  # noqa: S506 - it knows texts only
+        import yaml
+
+        loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+        found = yaml.load(block["yaml"] or "", Loader=loader)  # noqa: S506 - it knows texts only
     if not isinstance(found, dict):
         return {}
     return {str(key).lower(): value for key, value in found.items()}
@@ -70,6 +73,3 @@ def _values(block: re.Match[str]) -> Mapping[str, object]:
 def _first_date(values: Mapping[str, object], keys: tuple[str, ...]) -> str | None:
     dates = (iso_date(values[key]) for key in keys if key in values)
     return next((found for found in dates if found), None)
-
-
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)

@@ -2,14 +2,16 @@
 
 import re
 from dataclasses import replace
-
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from typing import TYPE_CHECKING
 
 from .made import Said, made
 from .metadata import iso_date, language_code
 from .source import Reading, Source
 from .text import Undecodable, canonical, decoded
 from .tree import Writer
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 UNSEEN = "script, style, template, noscript, head, svg, math, iframe, object, canvas, audio, video, [hidden]"
 CONTROLS = "button, input, select, textarea, dialog"
@@ -27,6 +29,8 @@ _HEAD_BYTES = 4_096
 
 def html(source: Source) -> Reading:
     """A page of HTML; its main part where it says which that is."""
+    from selectolax.lexbor import LexborHTMLParser  # late: most processes read no HTML
+
     charset = _CHARSET.search(source.raw, 0, _HEAD_BYTES)
     try:
         text = decoded(source.raw, charset[1].decode("ascii", "ignore") if charset else None)
@@ -42,7 +46,7 @@ def html(source: Source) -> Reading:
     return made(source, found, said)
 
 
-def _main_text(page: LexborHTMLParser) -> str:
+def _main_text(page: "LexborHTMLParser") -> str:
     """The text of the main part, or of the body, without navigation and the site's own parts."""
     unseen = {node.mem_id for node in page.css(f"{UNSEEN}, {CONTROLS}, {NAVIGATION}")}
     unseen |= {
@@ -54,19 +58,19 @@ def _main_text(page: LexborHTMLParser) -> str:
     return _written(page, mains, unseen)
 
 
-def _whole_text(page: LexborHTMLParser) -> str:
+def _whole_text(page: "LexborHTMLParser") -> str:
     """All that is seen, of a page that is made of navigation."""
     return _written(page, [], {node.mem_id for node in page.css(UNSEEN)})
 
 
-def _written(page: LexborHTMLParser, mains: list[LexborNode], unseen: set[int]) -> str:
+def _written(page: "LexborHTMLParser", mains: "list[LexborNode]", unseen: set[int]) -> str:
     body = [] if page.body is None else [page.body]
     seen = [node for node in mains or body if node.mem_id not in unseen]
     writer = Writer(frozenset(unseen) - {node.mem_id for node in body})
     return "\n\n".join(filter(None, map(writer.as_markdown, seen)))
 
 
-def _is_in_main(node: LexborNode) -> bool:
+def _is_in_main(node: "LexborNode") -> bool:
     above = node.parent
     while above is not None:
         if above.tag in ("main", "article") or above.attributes.get("role") == "main":
@@ -75,7 +79,7 @@ def _is_in_main(node: LexborNode) -> bool:
     return False
 
 
-def _said(page: LexborHTMLParser) -> Said:
+def _said(page: "LexborHTMLParser") -> Said:
     title = page.css_first("title")
     root = page.root
     named = {

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from selectolax.lexbor import LexborNode
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 BLOCKS = frozenset(
@@ -24,11 +26,11 @@ class Writer:
     def __init__(self, unseen: frozenset[int]) -> None:
         self._unseen = unseen
 
-    def as_markdown(self, node: LexborNode) -> str:
+    def as_markdown(self, node: "LexborNode") -> str:
         """The text of an element, its blocks apart by blank lines."""
         return "\n\n".join(self._blocks(node))
 
-    def _blocks(self, node: LexborNode) -> Iterator[str]:
+    def _blocks(self, node: "LexborNode") -> Iterator[str]:
         """The blocks inside an element; words between its blocks are paragraphs."""
         words: list[str] = []
         for child in self._children(node, words=True):
@@ -40,19 +42,19 @@ class Writer:
                 words.append(self._inline(child))
         yield from _paragraph(words)
 
-    def _holds_blocks(self, node: LexborNode) -> bool:
+    def _holds_blocks(self, node: "LexborNode") -> bool:
         return any(
             child.tag in BLOCKS or self._holds_blocks(child) for child in self._children(node)
         )
 
-    def _inline(self, node: LexborNode) -> str:
+    def _inline(self, node: "LexborNode") -> str:
         if node.tag == "-text":
             return (node.text_content or "").replace("\v", " ")
         if node.tag == "br":
             return "\v"
         return "".join(self._inline(child) for child in self._children(node, words=True))
 
-    def _block(self, node: LexborNode) -> Iterator[str]:
+    def _block(self, node: "LexborNode") -> Iterator[str]:
         tag = node.tag or ""
         if tag in HEADINGS:
             words = " ".join(_tidy(self._inline(node)).split())
@@ -72,7 +74,7 @@ class Writer:
         else:
             yield from self._blocks(node)
 
-    def _items(self, node: LexborNode, *, ordered: bool) -> Iterator[str]:
+    def _items(self, node: "LexborNode", *, ordered: bool) -> Iterator[str]:
         for number, child in enumerate(self._children(node), start=1):
             mark = f"{number}. " if ordered else "- "
             lines = "\n\n".join(self._tightly(child)).split("\n")
@@ -82,7 +84,7 @@ class Writer:
                     (mark + lines[0], *(f"{indent}{line}".rstrip() for line in lines[1:]))
                 )
 
-    def _tightly(self, item: LexborNode) -> Iterator[str]:
+    def _tightly(self, item: "LexborNode") -> Iterator[str]:
         """The blocks of an item, a list inside it right below the words that lead to it."""
         before = ""
         for block in self._block(item) if item.tag in ("ul", "ol") else self._blocks(item):
@@ -95,7 +97,7 @@ class Writer:
         if before:
             yield before
 
-    def _table(self, node: LexborNode) -> Iterator[str]:
+    def _table(self, node: "LexborNode") -> Iterator[str]:
         """A table whose cells are words; one that only lays out a page becomes its blocks."""
         rows = [row for row in node.css("tr") if _is_own(row, node)]
         rows = [row for row in rows if row.mem_id not in self._unseen]
@@ -117,10 +119,10 @@ class Writer:
         rendered = [f"| {' | '.join(cells + [''] * (width - len(cells)))} |" for cells in lines]
         yield "\n".join((rendered[0], f"|{' --- |' * width}", *rendered[1:]))
 
-    def _cell(self, cell: LexborNode) -> str:
+    def _cell(self, cell: "LexborNode") -> str:
         return " ".join("\n".join(self._blocks(cell)).split()).replace("|", "\\|")
 
-    def _children(self, node: LexborNode, *, words: bool = False) -> Iterator[LexborNode]:
+    def _children(self, node: "LexborNode", *, words: bool = False) -> "Iterator[LexborNode]":
         """The elements right inside an element that are seen, and the words between them."""
         return (
             child for child in node.iter(include_text=words) if child.mem_id not in self._unseen
@@ -146,13 +148,13 @@ def _code(text: str) -> Iterator[str]:
         yield "\n".join((fence, text.strip("\n"), fence))
 
 
-def _is_own(row: LexborNode, table: LexborNode) -> bool:
+def _is_own(row: "LexborNode", table: "LexborNode") -> bool:
     above = row.parent
     while above is not None and above.tag != "table":
         above = above.parent
     return above == table
 
 
-def _lays_out(table: LexborNode) -> bool:
+def _lays_out(table: "LexborNode") -> bool:
     """Whether a table holds what no cell of data does."""
     return bool(table.css("table table, td h1, td h2, td h3, td pre"))
