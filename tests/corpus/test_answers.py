@@ -58,6 +58,14 @@ def test_rows_with_labels_of_their_own_are_a_document_of_their_own() -> None:
     ]
 
 
+def test_ids_of_labelled_rows_have_room_in_a_message() -> None:
+    """However long the file's name and its labels are."""
+    table = f"question,answer,labels\nOpen?,Yes.,{'x' * 150}\nOpen?,Yes.,{'y' * 150}\n"
+    found = read(f"{'n' * 176}.csv", table).documents
+    assert len({document.doc_id for document in found}) == 2
+    assert all(len(document.doc_id) <= 180 for document in found)
+
+
 def test_a_row_that_is_no_answer_is_named_and_the_rest_goes_in() -> None:
     """By its number."""
     lines = [

@@ -12,7 +12,7 @@ from .structure import structure
 
 __all__ = ["CHUNKING_VERSION", "METHODS", "Chunking", "Method", "chunk"]
 
-CHUNKING_VERSION = 2
+CHUNKING_VERSION = 3
 """Raised whenever the same document and sizes give other passages: what was cut before is cut again."""
 
 Method = Callable[[Document, int, int], Iterable[Passage]]

@@ -4,6 +4,7 @@ Rows of one file with the same labels are one document. Columns: `question`, `an
 """
 
 import csv
+import hashlib
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +14,7 @@ from pathlib import PurePosixPath
 from ..model import Document, Origin, Problem
 from .made import Said, made
 from .metadata import labels_of
-from .source import Reading, Source
+from .source import MAX_NAME_CHARS, Reading, Source
 from .text import Undecodable, canonical, decoded
 
 DELIMITERS = ",;\t|"
@@ -153,4 +154,13 @@ def _document(
     found = made(source, "".join(parts), said, origin=origin).documents
     if not found or labels is None:
         return found[0] if found else None
-    return replace(found[0], doc_id=f"{source.name}#{'+'.join(labels)}"[:200])
+    return replace(found[0], doc_id=_id(source.name, "+".join(labels)))
+
+
+def _id(name: str, labels: str) -> str:
+    """The file's name and the labels; a digest of both where that's too long for an id."""
+    whole = f"{name}#{labels}"
+    if len(whole) <= MAX_NAME_CHARS:
+        return whole
+    digest = hashlib.blake2b(whole.encode(), digest_size=6).hexdigest()
+    return f"{name[: MAX_NAME_CHARS - 13]}#{digest}"

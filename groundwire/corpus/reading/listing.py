@@ -10,9 +10,7 @@ from ..model import Problem
 from . import labels as label_files
 from .labels import FolderLabels
 from .metadata import BadLabels
-from .source import SourceFile
-
-MAX_NAME_CHARS = 180
+from .source import MAX_NAME_CHARS, SourceFile
 
 
 @dataclass

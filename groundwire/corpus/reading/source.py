@@ -11,6 +11,9 @@ from ..model import Document, Problem
 READER_VERSION = 2
 """Raised whenever the same bytes are read differently: what was read before is read again."""
 
+MAX_NAME_CHARS = 180
+"""A document is named by its file, a passage by its document and a digest: each has room in a message."""
+
 
 @dataclass(frozen=True)
 class SourceFile:
