@@ -8,13 +8,20 @@ from .keys import LANES
 from .wire import Wire
 
 
-async def ensure_group(wire: Wire, stream: str, group: str) -> None:
-    """Create the group at `0` where it is missing: a work stream holds only unfinished work."""
+async def ensure_group(wire: Wire, stream: str, group: str) -> bool:
+    """Create the group at `0` where it is missing; whether it was. A work stream holds only unfinished work."""
     try:
         await wire.call("XGROUP", "CREATE", stream, group, "0", "MKSTREAM")
+        return True
     except errors.ResponseError as error:
         if "BUSYGROUP" not in str(error):
             raise
+        return False
+
+
+def is_group_lost(error: Exception) -> bool:
+    """Whether the server refused a command, or one in a script, because the group is not there."""
+    return "NOGROUP" in str(error)
 
 
 async def agree_on_lanes(wire: Wire, lanes: int) -> None:

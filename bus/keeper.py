@@ -13,7 +13,7 @@ from contracts import Unreachable
 from .beat import Beat
 from .clock import ServerClock
 from .delivery import Delivery, fields_of
-from .groups import ensure_group
+from .groups import ensure_group, is_group_lost
 from .hand import Hand
 from .log import Log
 from .overdue import Overdue
@@ -57,7 +57,9 @@ class Keeper:
             try:
                 await self.tick()
             except (Unreachable, errors.RedisError) as error:
-                self._log("tick.failed", stage=self._place.stage.name, error=str(error)[:200])
+                # A group lost in the middle of a tick is told once, by whoever creates it again.
+                if not is_group_lost(error):
+                    self._log("tick.failed", stage=self._place.stage.name, error=str(error)[:200])
             await asyncio.sleep(self._place.config.tick_s)
 
     async def show_life(self) -> None:
@@ -78,8 +80,8 @@ class Keeper:
         self._clock.set(now_ms)
         self._reader.backlog = backlog
         if not has_group:
-            self._log("group.recreated", stage=place.stage.name)
-            await ensure_group(self._wire, place.stream, place.stage.name)
+            if await ensure_group(self._wire, place.stream, place.stage.name):
+                self._log("group.recreated", stage=place.stage.name)
             return
         if self._reader.is_stopping:
             return

@@ -9,7 +9,7 @@ from redis import exceptions as errors
 from contracts import Unreachable
 
 from .delivery import Delivery, fields_of
-from .groups import ensure_group
+from .groups import ensure_group, is_group_lost
 from .hand import Hand
 from .log import Log
 from .pause import Pause
@@ -100,12 +100,15 @@ class Reader:
         return self.backlog >= mark
 
     async def _recover(self, error: errors.ResponseError) -> None:
-        self._log("read.refused", stage=self._place.stage.name, error=str(error)[:200])
-        if "NOGROUP" in str(error):
-            try:
-                await ensure_group(self._wire, self._place.stream, self._place.stage.name)
-            except (Unreachable, errors.ResponseError) as again:
-                self._log("group.failed", stage=self._place.stage.name, error=str(again)[:200])
+        stage = self._place.stage.name
+        if not is_group_lost(error):
+            self._log("read.refused", stage=stage, error=str(error)[:200])
+            return
+        try:
+            if await ensure_group(self._wire, self._place.stream, stage):
+                self._log("group.recreated", stage=stage)
+        except (Unreachable, errors.ResponseError) as again:
+            self._log("group.failed", stage=stage, error=str(again)[:200])
 
 
 def entries_of(reply: Any) -> Iterator[tuple[bytes, list[bytes] | None]]:

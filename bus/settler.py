@@ -96,7 +96,10 @@ class Settler:
                 refused.append(settlement)
                 continue
             self._hand.drop(settlement.delivery)
-            if status != "GONE":
+            if status == "NOT_PENDING":
+                # Its group was lost, which is told where that is mended: this comes again.
+                self._log("settle.not_pending", stage=self._place.stage.name)
+            elif status != "GONE":
                 self._log(
                     "settle.dropped",
                     stage=self._place.stage.name,

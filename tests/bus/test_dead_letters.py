@@ -121,6 +121,9 @@ async def test_a_replay_twice_at_once_is_one_replay(system: System) -> None:
             return_exceptions=True,
         )
         found = await system.settled()
+    [result] = await system.results("answered")
+    [(failed_id, _)] = await system.call("XRANGE", system.keys.of("results.failed"), "-", "+")
+    assert result.supersedes == failed_id.decode()
     assert sum(isinstance(outcome, str) for outcome in tried) == 1
     assert sum(isinstance(outcome, Invalid) for outcome in tried) == 7
     assert (found.replayed, found.outcomes["answered"]) == (1, 1)

@@ -1,3 +1,4 @@
+import inspect
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,13 @@ def test_all_keys_of_a_query_share_one_slot(lane: int) -> None:
         for key in all_keys(lane, mint_query_id(lane, 1_700_000_000_000 + number))
     }
     assert len(slots) == 1
+
+
+def test_every_key_there_is_is_among_them() -> None:
+    """A key that is added to Keys is added to the computation."""
+    source = inspect.getsource(all_keys)
+    for name in vars(Keys):
+        assert name.startswith("_") or name == "lane" or f"keys.{name}" in source, name
 
 
 def test_lanes_lie_in_different_slots() -> None:

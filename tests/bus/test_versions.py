@@ -1,13 +1,14 @@
 """Old and new workers side by side: what the old can't read is parked, what the new can read is."""
 
-import asyncio
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import ClassVar, Literal
 
-from bus_system import Lines, Running, System, leave, ready, soon
+from bus_system import NOOP, STAGES, Running, System, leave, query, ready, soon
+from bus_versions import RETRIEVE_2, UNDERSTAND_2, Intent2, retrieve_2, start, understand_2
 
-from bus import Worker
+from bus.delivery import fields_of
 from bus.runner import Handler
 from contracts import TOPOLOGY, Decoded, Decoder, Intent, Newer, Query, Stage, Value
 from contracts.envelope import encode, first_envelope, type_name
@@ -17,46 +18,9 @@ from groundwire import noop
 pytest_plugins = ("bus_fixtures",)
 
 
-class Intent2(Value):
-    """The next version of an intent: one field more."""
-
-    version: ClassVar[int] = 2
-
-    type: Literal["intent"] = "intent"
-    intent: Intent
-    tone: str
-
-
-UNDERSTAND_2 = replace(TOPOLOGY.stage("understand"), emits={Intent2: "intents"})
-RETRIEVE_2 = replace(TOPOLOGY.stage("retrieve"), accepts=(Intent, Intent2))
-
-
-async def understand_2(asked: Query) -> Intent2:
-    return Intent2(intent=await noop.understand(asked), tone="calm")
-
-
-async def retrieve_2(message: Intent | Intent2) -> Value:
-    intent = message.intent if isinstance(message, Intent2) else message
-    return await noop.retrieve(intent)
-
-
 def raw(message: Value) -> bytes:
     now = datetime.now(UTC)
     return encode(first_envelope(message, source="test", subject="0-x", time=now, deadline=now))
-
-
-def start(system: System, stage: Stage, handler: Handler, consumer: str) -> Running:
-    log = Lines()
-    worker = Worker(
-        stage,
-        handler,
-        backend=system.backend,
-        consumer=consumer,
-        config=system.config,
-        configdigest=consumer,
-        log=log,
-    )
-    return Running(worker, asyncio.create_task(worker.run()), stage.name, consumer, log)
 
 
 async def an_intent() -> Intent:
@@ -128,3 +92,70 @@ def test_a_topology_may_hold_both_versions() -> None:
     """One table describes the old and the new flow."""
     both = Topology((UNDERSTAND_2, RETRIEVE_2, *TOPOLOGY.stages[2:]))
     assert both.stage("retrieve").accepts == (Intent, Intent2)
+
+
+NEW_STAGES: dict[str, tuple[Stage, Handler]] = {
+    "understand": (UNDERSTAND_2, understand_2),
+    "retrieve": (RETRIEVE_2, retrieve_2),
+}
+
+
+async def workers(system: System, digest: str, stages: Sequence[str] = STAGES) -> list[Running]:
+    """Ready workers of one release; the new one has a version-2 message between its first two stages."""
+    started = []
+    for name in stages:
+        stage, handler = TOPOLOGY.stage(name), NOOP[name]
+        if digest == "new" and name in NEW_STAGES:
+            stage, handler = NEW_STAGES[name]
+        started.append(start(system, stage, handler, digest))
+    for running in started:
+        await ready(running)
+    return started
+
+
+async def digests(system: System) -> dict[str, str]:
+    """Of each result on the stream: the configuration that it says it was made with."""
+    entries = await system.call("XRANGE", system.keys.of("results.answered"), "-", "+")
+    envelopes = [json.loads(fields_of(flat)[b"event"]) for _, flat in entries]
+    return {envelope["subject"]: envelope["configdigest"] for envelope in envelopes}
+
+
+async def test_a_rolling_update_loses_nothing_and_each_result_names_its_digest(
+    system: System,
+) -> None:
+    """Old alone, both side by side with version-2 messages parked meanwhile, new alone."""
+
+    async def submit(count: int = 40) -> list[str]:
+        return await system.bus.submit_many([query(str(number)) for number in range(count)])
+
+    async def one_more_is_parked() -> bool:
+        mixed.extend(await submit(1))
+        return (await system.verification()).parked > 0
+
+    old = await workers(system, "old")
+    first = await submit()
+    await system.settled()
+    new = await workers(system, "new", ["understand"])
+    mixed = await submit()
+    await soon(one_more_is_parked)
+    found = await system.verification()
+    assert found.holds
+    assert found.open >= found.parked > 0
+    new += await workers(system, "new", STAGES[1:])
+    mixed += await submit()
+    for running in old:
+        await leave(running)
+    await system.settled()
+    last = await submit()
+    found = await system.settled()
+    named = await digests(system)
+    for query_id in (first[0], mixed[0], last[0]):
+        hops = [seen.event.config_digest for seen in await system.bus.trace(query_id)]
+        assert hops[-1] == named[query_id]
+    for running in new:
+        await leave(running)
+    assert set(named) == {*first, *mixed, *last}
+    assert found.outcomes["answered"] == found.accepted == len(named)
+    assert {named[query_id] for query_id in first} == {"old"}
+    assert {named[query_id] for query_id in mixed} <= {"old", "new"}
+    assert {named[query_id] for query_id in last} == {"new"}
