@@ -133,6 +133,13 @@ def test_a_heading_opens_a_passage_and_stays_with_its_text() -> None:
     assert document.passages[1].heading_path == ("One", "Two", "Three")
 
 
+@given(TEXTS, st.integers(20, 200))
+def test_a_passage_of_markdown_is_at_most_its_headings_and_a_size(text: str, size: int) -> None:
+    """Headings that are longer than a passage are passages themselves."""
+    found = texts("# Head\n" * 30 + text, size)
+    assert all(len("".join(words.split())) <= 2 * size for words in found)
+
+
 def test_passages_of_one_section_carry_its_number() -> None:
     """So that neighbours can be read as one."""
     document = cut("# A\n\nOne.\n\nTwo.\n\n# B\n\nThree.", Chunking(size=20))

@@ -78,14 +78,20 @@ def _names(path: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 
 
 def _passages(text: str, section: _Section, size: int) -> Iterator[_Piece]:
-    """The passages of a section, the first with the headings before it."""
+    """The passages of a section, the first with the headings before it unless those are longer than one."""
+    headings = (section.start, max(section.headings_end, section.start))
+    if headings[1] - headings[0] > size:
+        runs = _fitting(text, headings, size, (_lines, words))
+        yield from _packed([_Piece(*run) for run in runs], size)
+        headings = (headings[1], headings[1])
     if not section.body:
-        yield _Piece(section.start, section.headings_end)
+        if headings[1] > headings[0]:
+            yield _Piece(*headings)
         return
     pieces = list(_pieces(text, section.body, size))
     packed = [p for stretch in _stretches(text, pieces, size) for p in _packed(stretch, size)]
-    if section.headings_end >= 0:
-        packed[0] = _Piece(section.start, packed[0].end)
+    if headings[1] > headings[0]:
+        packed[0] = _Piece(headings[0], packed[0].end)
     yield from packed
 
 

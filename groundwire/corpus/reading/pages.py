@@ -1,6 +1,7 @@
 """Markdown pages and plain text into documents. Lines stay where they are, so that a line can be cited."""
 
 import re
+from collections.abc import Iterator
 
 from ..chunking.blocks import blocks
 from ..model import Origin
@@ -10,7 +11,7 @@ from .metadata import BadLabels
 from .source import Reading, Source
 from .text import Undecodable, decoded
 
-_UNSEEN = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_OPENING = re.compile(r"<!--|<(script|style)\b", re.IGNORECASE)
 
 
 def markdown(source: Source) -> Reading:
@@ -44,17 +45,34 @@ def plain(source: Source) -> Reading:
 
 def _seen(text: str) -> str:
     """The page without comments, scripts and styles, except in code; as many lines as before."""
-    if not _UNSEEN.search(text):
+    unseen = list(_unseen(text))
+    if not unseen:
         return text
     code = [block for block in blocks(text, markdown=True) if block.kind == "code"]
-
-    def shown(found: re.Match[str]) -> str:
-        start = found.start()
-        line = text[text.rfind("\n", 0, start) + 1 : start]
+    parts, at = [], 0
+    for start, end in unseen:
+        before = text[text.rfind("\n", 0, start) + 1 : start]
         is_code = any(block.start <= start < block.end for block in code)
-        return found[0] if is_code or line.count("`") % 2 else "\n" * found[0].count("\n")
+        if not is_code and before.count("`") % 2 == 0:
+            parts += [text[at:start], "\n" * text.count("\n", start, end)]
+            at = end
+    return "".join((*parts, text[at:]))
 
-    return _UNSEEN.sub(shown, text)
+
+def _unseen(text: str) -> Iterator[tuple[int, int]]:
+    """Where a comment, a script or a style begins and ends; one that never ends is none."""
+    at, endless = 0, set[str]()
+    while (opening := _OPENING.search(text, at)) is not None:
+        tag = (opening[1] or "").lower()
+        at = opening.end()
+        if tag in endless:
+            continue
+        end = re.compile(rf"</{tag}\s*>" if tag else "-->", re.IGNORECASE).search(text, at)
+        if end is None:
+            endless.add(tag)
+        else:
+            at = end.end()
+            yield opening.start(), at
 
 
 def _first_heading(body: str) -> str:
