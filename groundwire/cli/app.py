@@ -39,6 +39,7 @@ COMMANDS = (
     "verify",
     "doctor",
     "chaos",
+    "bench",
 )
 
 _CODES: Sequence[tuple[type[GroundwireError], ExitCode]] = (

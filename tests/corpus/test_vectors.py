@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from groundwire.corpus.vectors import VectorIndex, VectorRow, build
-from groundwire.corpus.vectors.quantized import dots, quantized
+from groundwire.corpus.vectors.quantized import _fast_dots, _plain_dots, quantized
 
 ALL = ("public",)
 DIMENSIONS = 24
@@ -23,7 +23,7 @@ def make(tmp_path: Path) -> Make:
     """Builds and opens a store."""
     numbers = count()
 
-    def made(rows: Rows, exact_up_to: int = 100_000) -> VectorIndex:
+    def made(rows: Rows, exact_up_to: int = 1_000_000) -> VectorIndex:
         folder = tmp_path / str(next(numbers))
         build(folder, rows, DIMENSIONS, exact_up_to)
         return VectorIndex.open(folder)
@@ -139,8 +139,9 @@ def test_few_vectors_in_sight_are_all_compared(make: Make) -> None:
 
 
 @pytest.mark.parametrize("dimensions", [8, 384, 1_100])
-def test_products_are_exact(dimensions: int) -> None:
-    """Sums of whole numbers, also where 32-bit floats would round."""
+@pytest.mark.parametrize("dots", [_fast_dots, _plain_dots])
+def test_products_are_exact(dots: Callable[..., Floats], dimensions: int) -> None:
+    """Sums of whole numbers, with and without the fast library, also where 32-bit floats would round."""
     rows = quantized(np.random.default_rng(1).standard_normal((5_000, dimensions)))
     rows[:50] = 127
     expected = rows.astype(np.int64) @ rows[0].astype(np.int64)

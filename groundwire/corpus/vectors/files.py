@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from ..partitions import Labels, Partitions, arrange
 from . import graph
-from .quantized import Bytes, cosines, quantized, squares
+from .quantized import Bytes, cosines, lengths, quantized
 
 FORMAT = 1
 MANIFEST = "vectors.json"
 BATCH = 4_096
-EXACT_UP_TO = 100_000
+EXACT_UP_TO = 1_000_000
 SAMPLED = 100
 NEAREST = 10
 
@@ -49,7 +49,7 @@ class Files:
     dimensions: int
     ordinals: NDArray[np.int64]
     rows: Bytes
-    squares: NDArray[np.int64]
+    lengths: NDArray[np.float64]
     graphs: dict[int, graph.Graph]
     exact_up_to: int
 
@@ -71,7 +71,7 @@ def write(folder: Path, rows: Iterable[VectorRow], dimensions: int, exact_up_to:
     folder.mkdir(parents=True, exist_ok=True)
     np.save(folder / "ordinals.npy", np.array(ordinals, np.int64)[order])
     np.save(folder / "rows.npy", stored)
-    np.save(folder / "squares.npy", squares(stored))
+    np.save(folder / "lengths.npy", lengths(stored))
     built = Built(len(stored), dimensions, _write_graphs(folder, stored, partitions, exact_up_to))
     manifest = {
         "format": FORMAT,
@@ -99,7 +99,7 @@ def read(folder: Path) -> Files:
         dimensions,
         _mapped(folder / "ordinals.npy"),
         _mapped(folder / "rows.npy"),
-        _mapped(folder / "squares.npy"),
+        _mapped(folder / "lengths.npy"),
         {number: graph.Graph(_graph_path(folder, number), dimensions) for number in at},
         manifest["exact_up_to"],
     )
@@ -108,11 +108,11 @@ def read(folder: Path) -> Files:
 def recall(files: Files, number: int) -> float:
     """Of rows spread over a partition, the share of their 10 nearest others that its graph finds."""
     start, stop = files.partitions.spans[number]
-    rows, lengths = files.rows[start:stop], files.squares[start:stop]
+    rows, own = files.rows[start:stop], files.lengths[start:stop]
     found = 0
     sample = np.linspace(0, len(rows) - 1, min(SAMPLED, len(rows)), dtype=np.intp)
     for at in sample.tolist():
-        scores = cosines(rows, lengths, rows[at])
+        scores = cosines(rows, own, rows[at])
         scores[at] = -1.0
         nearest = set(np.argsort(-scores, kind="stable")[:NEAREST].tolist())
         found += len(nearest & set(files.graphs[number].near(rows[at], NEAREST + 1).tolist()))
@@ -133,7 +133,7 @@ def _write_graphs(
             stored.shape[1],
             np.empty(0, np.int64),
             stored,
-            squares(stored),
+            lengths(stored),
             opened,
             exact_up_to,
         )

@@ -12,6 +12,8 @@ from ..partitions import Span, merged
 from .files import EXACT_UP_TO, Built, Files, VectorRow, read, write
 from .quantized import Bytes, cosines, quantized
 
+SAMPLED = 20_000
+
 Places = NDArray[np.intp]
 Vector = NDArray[np.floating]
 
@@ -111,9 +113,11 @@ class VectorIndex:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The k best of a span, and whoever is equal to the last of them."""
         start, stop = span
-        scores = cosines(self._files.rows[start:stop], self._files.squares[start:stop], query)
-        least = np.partition(scores, len(scores) - k)[len(scores) - k] if k < len(scores) else -1.0
-        at = np.flatnonzero(scores >= least)
+        scores = cosines(self._files.rows[start:stop], self._files.lengths[start:stop], query)
+        # The k-th of some is no better than the k-th of all: most are gone before all are looked at closely.
+        some = scores[:: len(scores) // SAMPLED + 1]
+        at = np.flatnonzero(scores >= _kth(some, k))
+        at = at[scores[at] >= _kth(scores[at], k)]
         return self._files.ordinals[start + at], scores[at]
 
     def _near(
@@ -123,7 +127,7 @@ class VectorIndex:
         return self._files.ordinals[places], self._cosines(query, places)
 
     def _cosines(self, query: Bytes, places: Places) -> NDArray[np.float64]:
-        return cosines(self._files.rows[places], self._files.squares[places], query)
+        return cosines(self._files.rows[places], self._files.lengths[places], query)
 
     def _places(self, ordinals: Sequence[int]) -> Places:
         """Where passages that have a vector are."""
@@ -141,3 +145,9 @@ class VectorIndex:
     @cached_property
     def _by_ordinal(self) -> NDArray[np.intp]:
         return np.argsort(self._files.ordinals)
+
+
+def _kth(scores: NDArray[np.float64], k: int) -> float:
+    if k >= len(scores):
+        return -1.0
+    return float(np.partition(scores, len(scores) - k)[len(scores) - k])
