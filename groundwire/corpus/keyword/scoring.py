@@ -28,7 +28,8 @@ LONG = 8_192
 class Weights:
     """BM25's parameters and what each field counts; chosen per query, not when the index is built.
 
-    The defaults did best on SciFact train, with the title in the text too; k1 hardly matters there.
+    On SciFact train (nDCG@10, title in the text too) the defaults have 0.7006; the best of 27 settings
+    had 0.7018, and none with that title weight is below 0.698: k1 and b hardly matter there.
     """
 
     k1: float = 1.2

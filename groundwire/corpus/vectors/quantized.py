@@ -47,7 +47,8 @@ def lengths(rows: Bytes) -> Floats:
 def dots(rows: Bytes, query: Bytes) -> Floats:
     """The scalar product of each row with the query, exactly.
 
-    Not by BLAS: its threads wait for each other, which on a busy machine takes ten times as long.
+    Not by BLAS: with two threads of it on a busy machine a search among 10,000 took 24 ms, with
+    one thread a search among 100,000 took 11.
     """
     if find_spec("numkong") is not None:
         return _fast_dots(rows, query)
