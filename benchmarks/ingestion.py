@@ -115,10 +115,21 @@ def warm(worker: Reader) -> None:
         worker.ask(section.splitlines()[0].removeprefix("## "))
 
 
+def idle(folder: Path) -> float:
+    """MB of a reader of a corpus of one page: the interpreter and what it imports."""
+    (folder / "docs").mkdir(parents=True)
+    (folder / "docs" / "page.md").write_text("One page.", "utf-8")
+    ingest(folder)
+    with reader(folder / ".groundwire" / "corpus") as one:
+        one.ask("page")
+        return one.memory()["pss"]
+
+
 def measure(documents: int) -> dict[str, Any]:
     """All figures, in one temporary folder."""
     with tempfile.TemporaryDirectory(prefix="ingestion-") as name:
         folder = Path(name)
+        idle_mb = idle(folder / "small")
         root = folder / ".groundwire" / "corpus"
         generated_corpus.write(folder / "docs", documents)
         first_s, summary = ingest(folder)
@@ -143,6 +154,7 @@ def measure(documents: int) -> dict[str, Any]:
         "nothing_changed_s": nothing_s,
         "edit_to_served_s": served_s,
         "snapshot_mb": round(size / 2**20, 1),
+        "idle_worker_mb": idle_mb,
         "first_worker_mb": alone["pss"],
         "second_worker_mb": round(first["pss"] + second["pss"] - alone["pss"], 1),
         "second_worker_private_mb": second["private"],

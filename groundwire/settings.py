@@ -39,6 +39,11 @@ class Settings(BaseModel):
     )
     data: Path | None = Field(None, description="Folder with test and benchmark data.")
     corpus: Path = Field(description="Root of the corpus snapshots.")
+    corpus_url: str | None = Field(
+        None,
+        pattern=r"^(s3|file)://.+",
+        description="Storage that snapshots are published to and fetched from, like `s3://bucket/corpus`.",
+    )
     intents: Path | None = Field(None, description="The intents file, instead of the corpus's own.")
     profile: str = Field("default", min_length=1, description="Name of the profile of the agents.")
     lanes: int = Field(1, ge=1, le=1024, description="Lanes of the bus; fixed at its first start.")

@@ -69,7 +69,7 @@ async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
     from groundwire import logs, loop
     from groundwire.client import system_url
     from groundwire.supervisor import new_consumer_name
-    from groundwire.wiring import await_corpus, build_worker
+    from groundwire.wiring import await_corpus, build_worker, following
 
     logs.configure(settings.log_level, as_json=settings.log_json)
     log = logs.bus_log()
@@ -78,18 +78,19 @@ async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         running_loop.add_signal_handler(number, _stop_or_leave, stop, number)
     url = await system_url(settings)
-    if not await await_corpus(settings.corpus, stop, log):
-        return
-    worker = await build_worker(
-        stage, settings, url=url, consumer=consumer or new_consumer_name(), log=log
-    )
-    loop.settle_heap()
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(worker.run())
-        stopping = group.create_task(stop.wait())
-        await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
-        worker.stop()
-        stopping.cancel()
+    async with following(settings.corpus_url, settings.corpus, log):
+        if not await await_corpus(settings.corpus, stop, log):
+            return
+        worker = await build_worker(
+            stage, settings, url=url, consumer=consumer or new_consumer_name(), log=log
+        )
+        loop.settle_heap()
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(worker.run())
+            stopping = group.create_task(stop.wait())
+            await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
+            worker.stop()
+            stopping.cancel()
 
 
 def _stop_or_leave(stop: asyncio.Event, number: int) -> None:

@@ -8,9 +8,11 @@ import typer
 from contracts import Invalid
 
 from .context import console, settings, write, write_json
+from .progress import progress_bar
 
 if TYPE_CHECKING:
     from groundwire.corpus import Snapshot
+    from groundwire.corpus.remote import Remote
 
 EPILOG = """Examples:
 
@@ -23,6 +25,7 @@ EPILOG = """Examples:
   groundwire corpus rollback
 """
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+URL = "Like s3://bucket/corpus; by default the setting corpus_url."
 VERSION = "As printed by `corpus list`."
 
 corpus = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -33,7 +36,7 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(
         corpus,
         name="corpus",
-        help="Versions of the corpus: list, show, diff, rollback, prune.",
+        help="Versions of the corpus: list, show, diff, rollback, prune, publish, fetch.",
         epilog=EPILOG,
     )
 
@@ -169,6 +172,47 @@ def prune(
     else:
         write("\n".join(f"removed {version}" for version in gone) or "nothing to remove")
     return 0
+
+
+@corpus.command("publish")
+def publish(
+    url: Annotated[str | None, typer.Argument(metavar="URL", help=URL)] = None,
+    as_json: Json = False,
+) -> int:
+    """Upload the current version to storage, verified first; workers with that `corpus_url` move to it."""
+    known = settings()
+    with progress_bar() as on_progress:
+        version = _remote(url).publish(known.corpus, on_progress)
+    if as_json:
+        write_json({"version": version})
+    else:
+        write(f"snapshot {version} is published")
+    return 0
+
+
+@corpus.command("fetch")
+def fetch(
+    url: Annotated[str | None, typer.Argument(metavar="URL", help=URL)] = None,
+    as_json: Json = False,
+) -> int:
+    """Bring the version that is current on storage, verify it, and make it current here."""
+    known = settings()
+    with progress_bar() as on_progress:
+        version = _remote(url).fetch(known.corpus, on_progress)
+    if as_json:
+        write_json({"version": version})
+    else:
+        write("it is current here already" if version is None else f"snapshot {version} is current")
+    return 0
+
+
+def _remote(url: str | None) -> "Remote":
+    from groundwire.corpus.remote import Remote
+
+    chosen = url or settings().corpus_url
+    if chosen is None:
+        raise Invalid("which storage? name its URL, or set GROUNDWIRE_CORPUS_URL")
+    return Remote(chosen)
 
 
 def _snapshot(version: str | None) -> "Snapshot":

@@ -5,7 +5,7 @@ Imports nothing of a stage that isn't asked for: five processes start with this.
 
 from .assembly import Assembly, assemble, chunking_of, ingest_corpus, load_profile, plan_ingestion
 from .handlers import STAGES, Handler, build_agents, build_handler, build_pipeline
-from .workers import await_corpus, build_worker
+from .workers import await_corpus, build_worker, following
 
 __all__ = [
     "STAGES",
@@ -18,6 +18,7 @@ __all__ = [
     "build_pipeline",
     "build_worker",
     "chunking_of",
+    "following",
     "ingest_corpus",
     "load_profile",
     "plan_ingestion",

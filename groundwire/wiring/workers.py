@@ -1,6 +1,8 @@
 """Workers: a stage's handler on the current corpus, at its place on the bus."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +14,11 @@ from .rules import Reader
 
 if TYPE_CHECKING:
     from bus import Log, Worker
+    from groundwire.corpus.remote import Remote
     from groundwire.settings import Settings
 
 CORPUS_POLL_S = 0.5
+FOLLOW_S = 5.0
 
 
 async def await_corpus(root: Path, stop: asyncio.Event, log: "Log") -> bool:
@@ -33,6 +37,42 @@ async def await_corpus(root: Path, stop: asyncio.Event, log: "Log") -> bool:
         except TimeoutError:
             continue
     return True
+
+
+@asynccontextmanager
+async def following(url: str | None, root: Path, log: "Log") -> AsyncIterator[None]:
+    """Fetch every version that becomes current at `url`, until the block ends; nothing without a URL."""
+    if url is None:
+        yield
+        return
+    from groundwire.corpus.remote import Remote
+
+    task = asyncio.create_task(_follow(Remote(url), root, log))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _follow(remote: "Remote", root: Path, log: "Log") -> None:
+    from contracts import GroundwireError
+    from groundwire.corpus import Busy
+
+    told = ""
+    while True:
+        try:
+            version = await asyncio.to_thread(remote.fetch, root, lambda progress: None)
+            if version is not None:
+                log("corpus.fetched", version=version)
+            told = ""
+        except Busy:
+            told = ""  # another worker of this machine fetches it for all
+        except GroundwireError as error:
+            if str(error) != told:
+                log("corpus.unreachable", error=str(error))
+            told = str(error)
+        await asyncio.sleep(FOLLOW_S)
 
 
 async def build_worker(
