@@ -38,11 +38,11 @@ class Reader:
         return list(json.loads(self.process.stdout.readline()))
 
     def memory(self) -> dict[str, float]:
-        """MB by name, of /proc/PID/smaps_rollup."""
+        """MB of /proc/PID/smaps_rollup: all that is resident, and what would be free if it ended."""
         lines = Path(f"/proc/{self.process.pid}/smaps_rollup").read_text().splitlines()[1:]
         values = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines}
         private = values["Private_Clean"] + values["Private_Dirty"]
-        return {"pss": round(values["Pss"], 1), "private": round(private, 1)}
+        return {"resident": round(values["Rss"], 1), "private": round(private, 1)}
 
 
 @contextmanager
@@ -116,13 +116,13 @@ def warm(worker: Reader) -> None:
 
 
 def idle(folder: Path) -> float:
-    """MB of a reader of a corpus of one page: the interpreter and what it imports."""
+    """Private MB of a reader of a corpus of one page, found in memory: mostly the interpreter."""
     (folder / "docs").mkdir(parents=True)
     (folder / "docs" / "page.md").write_text("One page.", "utf-8")
     ingest(folder)
     with reader(folder / ".groundwire" / "corpus") as one:
         one.ask("page")
-        return one.memory()["pss"]
+        return one.memory()["private"]
 
 
 def measure(documents: int) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def measure(documents: int) -> dict[str, Any]:
             alone = one.memory()
             with reader(root) as two:
                 warm(two)
-                first, second = one.memory(), two.memory()
+                second = two.memory()
         version = json.loads(ingest_list(folder))[0]["version"]
         size = sum(p.stat().st_size for p in (root / "snapshots" / version).rglob("*"))
     return {
@@ -154,10 +154,9 @@ def measure(documents: int) -> dict[str, Any]:
         "nothing_changed_s": nothing_s,
         "edit_to_served_s": served_s,
         "snapshot_mb": round(size / 2**20, 1),
-        "idle_worker_mb": idle_mb,
-        "first_worker_mb": alone["pss"],
-        "second_worker_mb": round(first["pss"] + second["pss"] - alone["pss"], 1),
-        "second_worker_private_mb": second["private"],
+        "idle_private_mb": idle_mb,
+        "first_resident_mb": alone["resident"],
+        "second_private_mb": second["private"],
     }
 
 

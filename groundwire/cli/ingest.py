@@ -1,6 +1,7 @@
 """`groundwire ingest`: documents become the corpus that answers."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,8 +71,9 @@ def ingest(
         return job.plan()
     code = job.run()
     if watch:
-        for _ in _changes(paths, known):
-            job.run_again()
+        with suppress(KeyboardInterrupt):  # also in the midst of an ingestion: that harms nothing
+            for _ in _changes(paths, known):
+                job.run_again()
     return code
 
 
