@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
-from contracts import Transient
+from contracts import Misconfigured, Transient
 
 INGESTING = "ingest.lock"
 
@@ -24,8 +24,13 @@ class IngestLock:
         self._fd = -1
 
     def __enter__(self) -> "IngestLock":
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise Misconfigured(
+                f"corpus {self._path.parent}: cannot be written: {error.strerror or error}"
+            ) from error
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -75,7 +80,10 @@ class ReadLock:
 @contextmanager
 def unread(manifest: Path) -> Iterator[bool]:
     """Whether no process reads a version, this one included; then none begins to until the block ends."""
-    fd = os.open(manifest, os.O_RDWR | os.O_CLOEXEC)  # for writing: network file systems want it
+    try:
+        fd = os.open(manifest, os.O_RDWR | os.O_CLOEXEC)  # network file systems want it for writing
+    except OSError:
+        fd = os.open(manifest, os.O_RDONLY | os.O_CLOEXEC)
     try:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

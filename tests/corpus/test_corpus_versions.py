@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts import Invalid
+from contracts import Invalid, Misconfigured
 from groundwire.corpus import (
     Busy,
     Chunking,
@@ -115,6 +115,13 @@ def test_a_second_ingestion_is_refused_while_one_runs(root: Path) -> None:
         take(root, "Two.")
     assert current_version(root) == version
     assert take(root, "Two.") != version
+
+
+def test_a_root_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """A file where the folder should be, a disk that takes no writes."""
+    (tmp_path / "root").write_text("not a folder")
+    with pytest.raises(Misconfigured, match="cannot be written"):
+        take(tmp_path / "root", "One.")
 
 
 KILLED = """
