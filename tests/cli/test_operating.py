@@ -170,7 +170,7 @@ def test_ingest_names_what_it_cannot_read_and_exits_1(nothing_up: Commands) -> N
     folder = nothing_up.home.folder / "docs"
     folder.mkdir()
     (folder / "good.md").write_text("# Refunds\n\nAnnual plans can be refunded.\n")
-    (folder / "bad.md").write_bytes(b"# Refunds\n\n\xff\xfe\xfa\n")
+    (folder / "bad.md").write_bytes(b"# Refunds\n\n\x00\x01\x02\n")
     done = nothing_up("ingest", folder)
     assert done.code == 1
     assert "1 documents" in done.out
