@@ -27,7 +27,7 @@ class Side:
 
 _FASTSTREAM = ("faststream", "uvloop")
 SIDES: Mapping[str, Side] = {
-    OURS: Side("own_chain", results=OWN_RESULTS["ours"], settings={"side": "ours"}),
+    OURS: Side("own_chain", results=OWN_RESULTS["ours"], uvloop=True, settings={"side": "ours"}),
     "bare": Side("own_chain", results=OWN_RESULTS["bare"], settings={"side": "bare"}),
     # uvloop: "CLI", Event Loop, https://faststream.ag2.ai/latest/getting-started/cli/
     "faststream": Side("faststream_chain", _FASTSTREAM, uvloop=True),
