@@ -38,7 +38,7 @@ async def kill_some(system: System, dice: random.Random, times: int) -> Counter[
     """Kill -9 random workers at random moments; of each stage, how many while queries were open."""
     killed: Counter[str] = Counter()
     while times:
-        await asyncio.sleep(dice.uniform(0.0, 0.25))  # the random moment, not a wait for anything
+        await asyncio.sleep(dice.uniform(0.0, 0.1))  # the random moment, not a wait for anything
         victim = dice.choice(system.supervisor.workers())
         if victim.pid is not None:
             with suppress(ProcessLookupError):
@@ -49,7 +49,7 @@ async def kill_some(system: System, dice: random.Random, times: int) -> Counter[
 
 
 async def submit_steadily(bus: Bus, seed: int) -> dict[str, str]:
-    """Two hundred questions, in tens, over about a third of a second: their ids and statuses due."""
+    """Two hundred questions, in twenties, as fast as they are taken: their ids and statuses due."""
     due: dict[str, str] = {}
     asked = [QUESTIONS[number % len(QUESTIONS)] for number in range(IN_FLIGHT)]
     for start in range(0, IN_FLIGHT, 20):
@@ -91,7 +91,7 @@ async def test_killed_workers_lose_no_query_and_answer_none_twice(home: Home, co
         await soon(lambda: workers_are_back(system, counts), "all workers")
         verified = (await system.bus.verify())[0]
         status = await system.bus.status()
-    assert killed.total() >= SEEDS / 2
+    assert killed.total() >= SEEDS / 2, killed
     assert len(killed) >= 3
     assert verified.holds
     assert verified.accepted == IN_FLIGHT * len(range(counts, SEEDS + 1, 2))
