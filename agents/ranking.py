@@ -1,24 +1,44 @@
 """The order of passages: fusion of two score lists, and reranking by word pairs. Pure."""
 
 import heapq
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Literal
 
-from .tokens import words
+from .tokens import Analyzer, words
+
+Fusion = Literal["convex", "rrf"]
+Rerank = Literal["none", "pairs", "linear"]
+
+RRF_CONSTANT = 60
+"""Cormack, Clarke and Büttcher 2009."""
 
 
 @dataclass(frozen=True)
 class Ranking:
     """How passages are ordered. `alpha` weighs keywords against vectors; `k` are kept.
 
-    `keep_unsupported`: also return passages in which no term of the question occurs.
+    `rerank`: `pairs` reorders the `k` kept, `linear` the best `depth` by `weights` of their features.
+    `keep_unsupported`: also return passages without evidence, which is a term of the question or,
+    where `least_cosine` is set, a vector at least that near to it.
     """
 
     alpha: float = 0.5
     k: int = 3
-    rerank: bool = False
+    fusion: Fusion = "convex"
+    rerank: Rerank = "none"
+    depth: int = 50
+    weights: Mapping[str, float] = field(default_factory=dict)
+    analyze: Analyzer = field(default_factory=Analyzer)
     keep_unsupported: bool = True
+    least_cosine: float | None = None
+
+    def supports(self, keyword: float, vector: float) -> bool:
+        """Whether scores are evidence enough for a passage to be returned."""
+        if self.keep_unsupported or keyword > 0.0:
+            return True
+        return self.least_cosine is not None and vector >= self.least_cosine
 
 
 def min_max(scores: Sequence[float]) -> list[float]:
@@ -29,10 +49,23 @@ def min_max(scores: Sequence[float]) -> list[float]:
     return [(score - low) / (high - low) for score in scores]
 
 
-def fuse(keyword: Sequence[float], vector: Sequence[float], alpha: float) -> list[float]:
-    """The weighted sum of both lists after each is min-max normalised."""
-    pairs = zip(min_max(keyword), min_max(vector), strict=True)
+def fuse(
+    keyword: Sequence[float], vector: Sequence[float], alpha: float, fusion: Fusion = "convex"
+) -> list[float]:
+    """The weighted sum of both lists, each min-max normalised, or of their reciprocal ranks."""
+    scaled = min_max if fusion == "convex" else reciprocal_ranks
+    pairs = zip(scaled(keyword), scaled(vector), strict=True)
     return [alpha * by_keyword + (1.0 - alpha) * by_vector for by_keyword, by_vector in pairs]
+
+
+def reciprocal_ranks(scores: Sequence[float]) -> list[float]:
+    """1 / (60 + rank) for each score, ranks from 1; 0 for what was not found."""
+    order = best(scores, len(scores), range(len(scores)))
+    ranks = {position: rank for rank, position in enumerate(order, start=1)}
+    return [
+        1.0 / (RRF_CONSTANT + ranks[position]) if score > 0.0 else 0.0
+        for position, score in enumerate(scores)
+    ]
 
 
 def best(scores: Sequence[float], k: int, among: Sequence[int]) -> list[int]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from contracts import Intent, RetrievedContext, RetrievedPassage
 
-from .ranking import Ranking, best, fuse, min_max, pair_overlap
+from .ranking import Ranking, best, fuse, pair_overlap
+from .reranking import FEEDBACK, Candidate, Features, features, weighed
 
 
 @dataclass(frozen=True)
@@ -25,59 +26,109 @@ class FoundPassage:
 
 @dataclass(frozen=True)
 class Found:
-    """Raw scores of permitted passages, in stored order; `passage` reads one by position.
+    """The candidates' raw scores, in stored order; `passage` reads one by position.
 
-    All of them, or those that a search of a large corpus puts first. `vector_scores`: None where the corpus has
-    no vectors (yet). Invariant: else `len(keyword_scores) == len(vector_scores)`.
+    Either every permitted passage, or the best by keywords with the best by vectors; a score is
+    exact whichever of the two found its passage. `alike`: how near each candidate's vector is to
+    the mean of some candidates' vectors, as cosines. Both are None where the corpus has no vectors (yet).
+    Invariant: else `len(keyword_scores) == len(vector_scores)`.
     """
 
     corpus_version: str
     keyword_scores: Sequence[float]
     vector_scores: Sequence[float] | None
     passage: Callable[[int], FoundPassage]
+    alike: Callable[[Sequence[int]], Sequence[float]] | None = None
 
 
 class Search(Protocol):
     """Scores the passages of the current corpus that one of the labels opens."""
 
     async def __call__(self, text: str, labels: tuple[str, ...]) -> Found:
-        """Score permitted passages for a text."""
+        """Score every candidate for a text."""
         ...
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """The best candidates by fusion, best first, by their positions, and their passages."""
+
+    positions: Sequence[int]
+    hybrid: Sequence[float]
+    passages: Sequence[FoundPassage]
+
+
+def shortlist(found: Found, ranking: Ranking) -> Shortlist:
+    """The candidates with evidence, fused: as many as are kept or looked at again."""
+    words, vectors = found.keyword_scores, found.vector_scores
+    near = [0.0] * len(words) if vectors is None else vectors
+    alpha = 1.0 if vectors is None else ranking.alpha
+    hybrid = fuse(words, near, alpha, ranking.fusion)
+    scores = zip(words, near, strict=True)
+    supported = [place for place, both in enumerate(scores) if ranking.supports(*both)]
+    deep = max(ranking.k, ranking.depth) if ranking.rerank == "linear" else ranking.k
+    top = best(hybrid, deep, supported)
+    return Shortlist(
+        top, [hybrid[position] for position in top], [found.passage(position) for position in top]
+    )
 
 
 async def retrieve(intent: Intent, *, search: Search, ranking: Ranking) -> RetrievedContext:
     """Find the best passages for an intent, with every score and rank that put them there."""
     found = await search(intent.cleaned_text, intent.query.labels)
-    vectors = found.vector_scores
-    by_keyword = found.keyword_scores
-    hybrid = min_max(by_keyword) if vectors is None else fuse(by_keyword, vectors, ranking.alpha)
-    candidates = [
-        position
-        for position, score in enumerate(found.keyword_scores)
-        if ranking.keep_unsupported or score > 0.0
-    ]
-    top = best(hybrid, ranking.k, candidates)
-    passages = [found.passage(position) for position in top]
-    overlaps: list[float | None] = [None] * len(top)
-    order = list(range(len(top)))
-    if ranking.rerank:
-        scores = [pair_overlap(intent.cleaned_text, passage.text) for passage in passages]
-        order.sort(key=lambda place: -scores[place])
-        overlaps = list(scores)
+    top = shortlist(found, ranking)
+    reranked = _reranked(intent.cleaned_text, found, top, ranking)
+    places = range(len(top.positions))
+    order = sorted(places, key=lambda place: -reranked[place]) if reranked else places
     return RetrievedContext(
         intent=intent,
         corpus_version=found.corpus_version,
-        signals=("keyword",) if vectors is None else ("keyword", "vectors"),
+        signals=("keyword",) if found.vector_scores is None else ("keyword", "vectors"),
         passages=tuple(
             RetrievedPassage(
-                **vars(passages[place]),
-                keyword_score=found.keyword_scores[top[place]],
-                vector_score=None if vectors is None else vectors[top[place]],
-                hybrid_score=hybrid[top[place]],
+                **vars(top.passages[place]),
+                keyword_score=found.keyword_scores[top.positions[place]],
+                vector_score=None
+                if found.vector_scores is None
+                else found.vector_scores[top.positions[place]],
+                hybrid_score=top.hybrid[place],
                 hybrid_rank=place + 1,
-                rerank_score=overlaps[place],
+                rerank_score=reranked[place] if reranked else None,
                 final_rank=final_rank,
             )
-            for final_rank, place in enumerate(order, start=1)
+            for final_rank, place in enumerate(order[: ranking.k], start=1)
         ),
     )
+
+
+def _reranked(question: str, found: Found, top: Shortlist, ranking: Ranking) -> list[float]:
+    """What the shortlist is ordered by; none for the order that it has."""
+    match ranking.rerank:
+        case "none":
+            return []
+        case "pairs":
+            return [pair_overlap(question, passage.text) for passage in top.passages]
+        case "linear":
+            told = look_again(question, found, top, ranking)
+            scores = [weighed(each, ranking.weights) for each in told]
+            below = min(scores, default=0.0) - 1.0
+            return scores + [below] * (len(top.positions) - len(scores))
+        case other:
+            assert_never(other)
+
+
+def look_again(question: str, found: Found, top: Shortlist, ranking: Ranking) -> list[Features]:
+    """The features of the best `depth` of a shortlist."""
+    deep = top.positions[: ranking.depth]
+    alike = found.alike(deep[:FEEDBACK]) if found.alike and deep else ()
+    candidates = [
+        Candidate(
+            heading="\n".join([passage.title, *passage.heading_path]),
+            text=passage.text,
+            keyword=found.keyword_scores[position],
+            vector=0.0 if found.vector_scores is None else found.vector_scores[position],
+            feedback=alike[position] if alike else 0.0,
+        )
+        for position, passage in zip(deep, top.passages, strict=False)
+    ]
+    return features(question, candidates, ranking.analyze)

@@ -25,7 +25,7 @@ class Finding:
 
 async def examine(settings: Settings) -> list[Finding]:
     """All checks; none of them changes anything."""
-    findings = [_python(), _binary(), _corpus(settings)]
+    findings = [_python(), _binary(), _profile(settings), _corpus(settings)]
     try:
         url = await system_url(settings)
     except NoSystem as error:
@@ -45,6 +45,20 @@ def _binary() -> Finding:
         return Finding("binary", "ok", str(find_binary()))
     except GroundwireError as error:
         return Finding("binary", "warning", "no server program found", str(error))
+
+
+def _profile(settings: Settings) -> Finding:
+    from groundwire.wiring import load_profile, stand_in
+
+    try:
+        note, used = stand_in(settings.profile), load_profile(settings.profile)
+    except GroundwireError as error:
+        return Finding(
+            "profile", "error", str(error), "set GROUNDWIRE_PROFILE to one that there is"
+        )
+    if note is not None:
+        return Finding("profile", "warning", note, "install groundwire[vectors]")
+    return Finding("profile", "ok", f"{used.name}, embedder {used.retrieve.embedder}")
 
 
 def _corpus(settings: Settings) -> Finding:

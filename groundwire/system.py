@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from groundwire.supervisor import Supervisor, WorkerSpec, worker_command
 from groundwire.wiring import ingest_corpus
 
 if TYPE_CHECKING:
-    from groundwire.corpus import Ingestion
+    from groundwire.corpus import Ingestion, Progress
 
 OnStep = Callable[[str], None]
 READY_S = 60.0
@@ -150,13 +151,24 @@ def _text(value: object) -> str:
 async def _ingest(settings: Settings, docs: Path | None) -> "Ingestion | None":
     if docs is None:
         return None
-    return await asyncio.to_thread(
-        ingest_corpus,
-        [docs],
-        settings.corpus,
-        profile=settings.profile,
-        intents=settings.intents,
-    )
+    stop = threading.Event()
+
+    def heed(_: "Progress") -> None:
+        """A thread can't be cancelled: it ends itself at its next step."""
+        if stop.is_set():
+            raise asyncio.CancelledError
+
+    try:
+        return await asyncio.to_thread(
+            ingest_corpus,
+            [docs],
+            settings.corpus,
+            profile=settings.profile,
+            intents=settings.intents,
+            on_progress=heed,
+        )
+    finally:
+        stop.set()
 
 
 async def _until_ready(

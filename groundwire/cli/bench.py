@@ -1,10 +1,11 @@
-"""`groundwire bench`: what this machine measures. Scale needs no data."""
+"""`groundwire bench`: what this machine measures. Scale needs no data; quality reads published sets."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import quality
 from .codes import ExitCode
 from .context import console, write_json
 from .progress import progress_bar
@@ -17,6 +18,8 @@ EPILOG = """Examples:
   groundwire bench scale
 
   groundwire bench scale --passages 10000 --passages 1000000 --vectors --json
+
+  groundwire bench retrieval --data ../shared/data --set scifact
 """
 
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -24,7 +27,12 @@ bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
-    app.add_typer(bench, name="bench", help="Measure search: scale.", epilog=EPILOG)
+    app.add_typer(
+        bench, name="bench", help="Measure search: scale, retrieval, chunks.", epilog=EPILOG
+    )
+
+
+quality.add_to(bench)
 
 
 @bench.command("scale", epilog=EPILOG)

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 VECTORS = "vectors"
 TEXT_VERSION = 1
 """Raised whenever `embedded_text` says something else of the same passage."""
-BATCH_PASSAGES = 512
+BATCH_PASSAGES = 32
+"""Few, so that progress is seen and an interruption is heard."""
 
 
-class CachedEmbedder(Protocol):
-    """Texts into unit vectors, those that it has seen from a cache."""
+class Embedder(Protocol):
+    """Texts into unit vectors."""
 
     @property
     def model_id(self) -> str:
@@ -37,8 +38,12 @@ class CachedEmbedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """One row for each text, in order; what is new is in the cache before this returns."""
+        """One row for each text, in order; with a cache, what is new is in it before this returns."""
         ...
+
+
+class CachedEmbedder(Embedder, Protocol):
+    """Takes those texts that it has seen from a cache."""
 
     def unknown(self, texts: Sequence[str]) -> int:
         """How many different texts aren't in the cache."""
@@ -63,9 +68,7 @@ class VectorPart:
     @property
     def how(self) -> str:
         """The format, the model, and what of a passage is embedded."""
-        from .vectors.files import FORMAT
-
-        return f"int8-{FORMAT}-{TEXT_VERSION}-{self.embedder.model_id}"
+        return how_of(self.embedder)
 
     def is_wanted(self, counts: Counts) -> bool:
         """Whether the corpus is large enough."""
@@ -79,23 +82,37 @@ class VectorPart:
         self, folder: Path, snapshot: Snapshot, before: Snapshot | None, on_progress: OnProgress
     ) -> int:
         """Store the vector of every passage under its ordinal; one without direction counts, but is left out."""
-        from .vectors import build
-
-        done = 0
-
-        def rows() -> "Iterator[VectorRow]":
-            nonlocal done
-            for row in _rows(snapshot, self.embedder):
-                yield row
-                done += 1
-                on_progress(Progress(VECTORS, done, snapshot.counts.passages))
-
-        build(folder, rows(), self.embedder.dimensions)
-        return done
+        return build_vectors(folder, snapshot, self.embedder, on_progress)
 
     def forget(self, snapshot: Snapshot) -> None:
         """Drop the vectors of what is not in the corpus any more."""
         self.embedder.keep([text for _, text, _ in _texts(snapshot)])
+
+
+def how_of(embedder: Embedder) -> str:
+    """How an embedder's vectors are stored, as a manifest says it."""
+    from .vectors.files import FORMAT
+
+    return f"int8-{FORMAT}-{TEXT_VERSION}-{embedder.model_id}"
+
+
+def build_vectors(
+    folder: Path, snapshot: Snapshot, embedder: Embedder, on_progress: OnProgress
+) -> int:
+    """Build the vector index of a snapshot into a folder; how many passages it had."""
+    from .vectors import build
+
+    done = 0
+
+    def rows() -> "Iterator[VectorRow]":
+        nonlocal done
+        for row in _rows(snapshot, embedder):
+            yield row
+            done += 1
+            on_progress(Progress(VECTORS, done, snapshot.counts.passages))
+
+    build(folder, rows(), embedder.dimensions)
+    return done
 
 
 def embedded_text(document: Document, passage: Passage) -> str:
@@ -111,7 +128,7 @@ def _texts(snapshot: Snapshot) -> Iterator[tuple[int, str, tuple[str, ...]]]:
             ordinal += 1
 
 
-def _rows(snapshot: Snapshot, embedder: CachedEmbedder) -> "Iterator[VectorRow]":
+def _rows(snapshot: Snapshot, embedder: Embedder) -> "Iterator[VectorRow]":
     from .vectors import VectorRow
 
     texts = _texts(snapshot)

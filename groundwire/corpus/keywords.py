@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .manifest import Counts
-from .model import Document
+from .model import Document, Passage
 from .parts import OnProgress, Progress
 from .snapshot import Snapshot
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .keyword import Analysis, Row
 
 KEYWORD = "keyword"
-LEAST_PASSAGES = 2_000
-"""Smaller corpora are searched in memory, all passages scored: that takes less than reading an index would."""
+TEXT_VERSION = 1
+"""Raised whenever `indexed_text` says something else of the same passage."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class KeywordPart:
 
     stop_words: tuple[str, ...] | None = None
     language: str = "english"
-    least_passages: int = LEAST_PASSAGES
+    least_passages: int = 0
     name: str = KEYWORD
 
     @property
@@ -38,7 +38,7 @@ class KeywordPart:
         from .keyword.files import FORMAT
 
         text = json.dumps(asdict(self._analysis()), sort_keys=True)
-        return f"bm25-{FORMAT}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        return f"bm25-{FORMAT}-{TEXT_VERSION}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
     def is_wanted(self, counts: Counts) -> bool:
         """Whether the corpus is large enough."""
@@ -98,6 +98,15 @@ def _same(before: Snapshot, now: Snapshot) -> dict[str, _Same]:
     }
 
 
+def indexed_text(document: Document, passage: Passage) -> str:
+    """What a passage is found by. Its title and headings count twice: few words say what it is about.
+
+    One field of all of it did better than fields of their own on every set that was measured.
+    """
+    around = (document.title, *passage.heading_path)
+    return "\n".join([*around, *around, document.text_of(passage)])
+
+
 def _rows(
     snapshot: Snapshot, documents: Iterable[Document], on_progress: OnProgress
 ) -> Iterator["Row"]:
@@ -106,6 +115,5 @@ def _rows(
     first = dict(snapshot.rows("SELECT doc_id, first_passage FROM documents"))
     for done, document in enumerate(documents, start=1):
         for ordinal, passage in enumerate(document.passages, start=first[document.doc_id]):
-            text = document.text_of(passage)
-            yield Row(ordinal, text, document.title, passage.heading_path, document.labels)
+            yield Row(ordinal, indexed_text(document, passage), labels=document.labels)
         on_progress(Progress(KEYWORD, done, snapshot.counts.documents))

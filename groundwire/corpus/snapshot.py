@@ -63,6 +63,11 @@ class Snapshot:
         return self.manifest.counts
 
     @property
+    def is_stored(self) -> bool:
+        """Whether it lies in a folder, where parts can follow."""
+        return self._folder is not None
+
+    @property
     def documents(self) -> "Documents":
         """The documents by id, in stored order, each read when it is asked for."""
         return Documents(self)  # not kept: a cycle would hold the version until the next collection

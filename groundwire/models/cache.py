@@ -51,10 +51,6 @@ class Cached:
         self._inner = inner
         self._path = path
         self._progress = progress
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with self._connection() as database:
-            database.execute(_TABLE)
-        database.close()
 
     @property
     def model_id(self) -> str:
@@ -107,7 +103,9 @@ class Cached:
             database.execute("DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM kept)")
 
     def _connection(self) -> sqlite3.Connection:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(self._path, timeout=WAIT_S)
+        database.execute(_TABLE)
         database.execute("PRAGMA synchronous = OFF")  # a cache: what a crash takes is made again
         return database
 

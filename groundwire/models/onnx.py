@@ -4,6 +4,7 @@ One thread: several processes share a machine, and small batches gain little fro
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from contracts import Misconfigured
 from .vectors import Vectors, fingerprint, unit
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding
+    from tokenizers import Encoding, Tokenizer
 
 BATCH_TOKENS = 1_000
 """Tokens of a batch, padding included: more at a time costs memory and isn't faster on a CPU."""
@@ -33,25 +34,41 @@ class Onnx:
         sha256: str | None = None,
         max_tokens: int = MAX_TOKENS,
     ) -> None:
-        import onnxruntime  # type: ignore[import-untyped]
-        from tokenizers import Tokenizer
-
         found = fingerprint(model)
         if sha256 is not None and found != sha256:
             raise Misconfigured(f"model file {model}: its SHA-256 is {found}, not {sha256}")
-        words = fingerprint(tokenizer)
-        self.model_id = f"{name}:{found[:16]}:{words[:16]}:{max_tokens}"
-        self._tokenizer = Tokenizer.from_file(str(tokenizer))
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(max_tokens)
+        self._model, self._tokenizer_file, self._max_tokens = model, tokenizer, max_tokens
+        self.model_id = f"{name}:{found[:16]}:{fingerprint(tokenizer)[:16]}:{max_tokens}"
+
+    @cached_property
+    def dimensions(self) -> int:
+        """The length of a row."""
+        return int(self._pooled(self._tokenizer.encode_batch([""])).shape[1])
+
+    @cached_property
+    def _tokenizer(self) -> "Tokenizer":
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self._tokenizer_file))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(self._max_tokens)
+        return tokenizer
+
+    @cached_property
+    def _session(self) -> Any:
+        """Opened when there is something to embed: most ingestions find every text in the cache."""
+        import onnxruntime  # type: ignore[import-untyped]
+
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        self._session: Any = onnxruntime.InferenceSession(
-            str(model), options, providers=["CPUExecutionProvider"]
+        return onnxruntime.InferenceSession(
+            str(self._model), options, providers=["CPUExecutionProvider"]
         )
-        self._inputs = frozenset(each.name for each in self._session.get_inputs())
-        self.dimensions = self.embed([""]).shape[1]
+
+    @cached_property
+    def _inputs(self) -> frozenset[str]:
+        return frozenset(each.name for each in self._session.get_inputs())
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One unit row for each text, in order."""

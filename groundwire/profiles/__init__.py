@@ -42,15 +42,26 @@ class TermsPart(_Part):
 
 
 class RetrievePart(_Part):
-    """BM25's `k1` and `b`, the vectors' dimensions, `alpha` of keywords, and `k` passages kept."""
+    """BM25's `k1` and `b`, `alpha` of keywords against vectors, and `k` passages kept.
+
+    `embedder`: `hashing` is the course's, of so many `dimensions`, with every passage scored; `none`
+    is words alone. `weights`: of the features by which `linear` reorders the best `depth`.
+    """
 
     k1: Annotated[float, Field(ge=0.0)]
     b: Share
-    dimensions: Annotated[int, Field(ge=1)]
+    embedder: Annotated[str, Field(pattern=r"^(hashing|none|wordllama|minilm|onnx:.+)$")] = (
+        "hashing"
+    )
+    dimensions: Annotated[int, Field(ge=1)] = 256
+    fusion: Literal["convex", "rrf"] = "convex"
     alpha: Share
     k: Annotated[int, Field(ge=1, le=100)]
     keep_unsupported: bool
-    rerank: bool
+    least_cosine: Annotated[float, Field(ge=-1.0, le=1.0)] | None = None
+    rerank: Literal["none", "pairs", "linear"]
+    depth: Annotated[int, Field(ge=1, le=200)] = 50
+    weights: dict[str, float] = Field(default_factory=dict)
 
 
 class SynthesizePart(_Part):

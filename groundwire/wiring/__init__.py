@@ -3,23 +3,35 @@
 Imports nothing of a stage that isn't asked for: five processes start with this.
 """
 
-from .assembly import Assembly, assemble, chunking_of, ingest_corpus, load_profile, plan_ingestion
+from .assembly import (
+    Assembly,
+    assemble,
+    chunking_of,
+    ingest_corpus,
+    load_profile,
+    plan_ingestion,
+    stand_in,
+)
 from .handlers import STAGES, Handler, build_agents, build_handler, build_pipeline
+from .retrieval import Retriever, build_retriever
 from .workers import await_corpus, build_worker, following
 
 __all__ = [
     "STAGES",
     "Assembly",
     "Handler",
+    "Retriever",
     "assemble",
     "await_corpus",
     "build_agents",
     "build_handler",
     "build_pipeline",
+    "build_retriever",
     "build_worker",
     "chunking_of",
     "following",
     "ingest_corpus",
     "load_profile",
     "plan_ingestion",
+    "stand_in",
 ]

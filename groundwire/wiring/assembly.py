@@ -50,8 +50,39 @@ class Assembly:
 
 
 def load_profile(profile: str | Profile) -> Profile:
-    """A profile by its name or path, or the profile itself."""
-    return profile if isinstance(profile, Profile) else profiles.load(profile)
+    """A profile by its name or path, or the profile itself: as far as what it needs is installed."""
+    wanted = profile if isinstance(profile, Profile) else profiles.load(profile)
+    return installed(wanted)
+
+
+def installed(wanted: Profile) -> Profile:
+    """The profile, or what stands in for it where packages are missing: `fast`, or words alone."""
+    if not lacking(wanted):
+        return wanted
+    if wanted.name == "default":
+        return installed(profiles.load("fast"))
+    words = wanted.retrieve.model_copy(update={"embedder": "none"})
+    return wanted.model_copy(update={"retrieve": words})
+
+
+def lacking(wanted: Profile) -> tuple[str, ...]:
+    """The packages that a profile's embedder needs and that aren't here."""
+    from groundwire.models.choice import missing
+
+    return missing(wanted.retrieve.embedder)
+
+
+def stand_in(profile: str | Profile) -> str | None:
+    """What to tell where another profile stands in for the one that was asked for."""
+    wanted = profile if isinstance(profile, Profile) else profiles.load(profile)
+    packages = lacking(wanted)
+    if not packages:
+        return None
+    used = installed(wanted)
+    return (
+        f"profile {wanted.name} needs {', '.join(packages)}: answering with {used.name}, "
+        f"embedder {used.retrieve.embedder}; install groundwire[vectors]"
+    )
 
 
 def assemble(
@@ -81,7 +112,7 @@ def ingest_corpus(
     """Ingest documents, with the intents beside them, and make them the current corpus."""
     from groundwire.corpus import ingest
 
-    recipe = _recipe(paths, load_profile(profile), intents, labels)
+    recipe = _recipe(paths, root, load_profile(profile), intents, labels)
     return ingest(paths, root, recipe, on_progress=on_progress or _silent)
 
 
@@ -97,7 +128,7 @@ def plan_ingestion(
     """What `ingest_corpus` would change; changes nothing."""
     from groundwire.corpus import dry_run
 
-    recipe = _recipe(paths, load_profile(profile), intents, labels)
+    recipe = _recipe(paths, root, load_profile(profile), intents, labels)
     return dry_run(paths, root, recipe, on_progress=on_progress or _silent)
 
 
@@ -105,7 +136,11 @@ def _silent(progress: "Progress") -> None: ...
 
 
 def _recipe(
-    paths: Sequence[Path], profile: Profile, intents: Path | str | None, labels: Sequence[str]
+    paths: Sequence[Path],
+    root: Path,
+    profile: Profile,
+    intents: Path | str | None,
+    labels: Sequence[str],
 ) -> "Recipe":
     from groundwire.corpus import Recipe
 
@@ -114,16 +149,22 @@ def _recipe(
     else:
         text = intents_file.read_text(Path(intents))
         intents_file.parse(text, str(intents))
-    return Recipe(chunking_of(profile), text, tuple(labels) or None, _parts(profile))
+    parts = _parts(profile, root)
+    return Recipe(chunking_of(profile), text, tuple(labels) or None, parts)
 
 
-def _parts(profile: Profile) -> "tuple[Part, ...]":
-    """What is built for a profile. One that keeps passages without evidence scores all of them, in memory."""
-    if profile.retrieve.keep_unsupported:
+def _parts(profile: Profile, root: Path) -> "tuple[Part, ...]":
+    """What is built for a profile. The course's scores all passages in memory."""
+    name = profile.retrieve.embedder
+    if name == "hashing":
         return ()
-    from groundwire.corpus import KeywordPart
+    from groundwire.corpus import KeywordPart, VectorPart
+    from groundwire.models import Cached, open_embedder
 
-    return (KeywordPart(profile.terms.stopwords),)
+    words = KeywordPart(profile.terms.stopwords)
+    if name == "none":
+        return (words,)
+    return (words, VectorPart(Cached(open_embedder(name), root / "vectors.sqlite")))
 
 
 def chunking_of(profile: Profile) -> Any:

@@ -74,14 +74,11 @@ def _understand(reader: Reader) -> Handler:
 
 
 def _retrieve(profile: Profile, reader: Reader) -> Handler:
-    from agents.ranking import Ranking
     from agents.retrieve import retrieve
 
-    from .ports import Search
+    from .ranking import ranking_of, search_of
 
-    search = Search(profile, reader)
-    ordering = {"alpha", "k", "rerank", "keep_unsupported"}
-    ranking = Ranking(**profile.retrieve.model_dump(include=ordering))
+    search, ranking = search_of(profile, reader), ranking_of(profile)
 
     async def handle(intent: Intent) -> RetrievedContext:
         return await retrieve(intent, search=search, ranking=ranking)

@@ -2,29 +2,49 @@
 
 import asyncio
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from groundwire.profiles import Profile
 
+from .indexes import Indexes
 from .rules import Reader
 
 if TYPE_CHECKING:
     from agents.retrieve import Found, FoundPassage
     from groundwire.corpus import Document, Passage, Snapshot
-    from groundwire.corpus.keyword import KeywordIndex
+    from groundwire.corpus.hybrid import Proposed
 
-KEYWORD = "keyword"
-KEPT_INDEXES = 3
-CANDIDATES = 100
-AROUND = 0.2
-"""What a word in the title or in a heading counts, beside one in the passage itself."""
 INLINE_PASSAGES = 2_000
 """Corpora above this are searched off the loop: below, it takes less than a switch is worth."""
 
 
+class HybridSearch:
+    """The agents' search port: the best by words with the best by vectors, of the current snapshot."""
+
+    def __init__(self, indexes: Indexes, reader: Reader) -> None:
+        self._indexes = indexes
+        self._reader = reader
+
+    async def __call__(self, text: str, labels: tuple[str, ...]) -> "Found":
+        """The candidates that the labels open, of the current version."""
+        from agents.retrieve import Found
+
+        snapshot = await self._reader.current()
+        proposed = await asyncio.to_thread(self._propose, snapshot, text, labels)
+        return Found(
+            corpus_version=snapshot.version,
+            keyword_scores=proposed.keyword_scores,
+            vector_scores=proposed.vector_scores,
+            passage=lambda position: _found(*snapshot.at([proposed.ordinals[position]])[0]),
+            alike=proposed.alike,
+        )
+
+    def _propose(self, snapshot: "Snapshot", text: str, labels: tuple[str, ...]) -> "Proposed":
+        return self._indexes.of(snapshot).propose(text, labels)
+
+
 class Search:
-    """The agents' search port, on the current snapshot: by its keyword index if it has one, else in memory."""
+    """The agents' search port: every passage of the current snapshot, as the course scores it."""
 
     def __init__(self, profile: Profile, reader: Reader) -> None:
         from agents.tokens import Analyzer
@@ -32,58 +52,28 @@ class Search:
 
         terms, retrieve = profile.terms, profile.retrieve
         self._reader = reader
-        self._retrieve = retrieve
         self._searcher = Searcher(
             Analyzer(frozenset(terms.stopwords), terms.stems),
             Fields(title="title" in terms.fields, headings="headings" in terms.fields),
             Scoring(retrieve.k1, retrieve.b, retrieve.dimensions),
         )
-        self._indexes = lru_cache(maxsize=KEPT_INDEXES)(_open_index)
 
     async def __call__(self, text: str, labels: tuple[str, ...]) -> "Found":
-        """The scores of all passages that the labels open, or of the best of a large corpus."""
-        snapshot = await self._reader.current()
-        # Who wants passages without evidence too wants the scores of all.
-        if KEYWORD in snapshot.manifest.parts and not self._retrieve.keep_unsupported:
-            return await asyncio.to_thread(self._by_index, snapshot, text, labels)
-        ready = self._searcher.is_ready(snapshot, labels)
-        if ready and snapshot.counts.passages <= INLINE_PASSAGES:
-            return self._in_memory(snapshot, text, labels)
-        return await asyncio.to_thread(self._in_memory, snapshot, text, labels)
-
-    def _in_memory(self, snapshot: "Snapshot", text: str, labels: tuple[str, ...]) -> "Found":
+        """The scores of all passages that the labels open, of the current version."""
         from agents.retrieve import Found
 
-        hits = self._searcher.score(snapshot, labels, text)
+        snapshot = await self._reader.current()
+        ready = self._searcher.is_ready(snapshot, labels)
+        if ready and snapshot.counts.passages <= INLINE_PASSAGES:
+            hits = self._searcher.score(snapshot, labels, text)
+        else:
+            hits = await asyncio.to_thread(self._searcher.score, snapshot, labels, text)
         return Found(
             corpus_version=snapshot.version,
             keyword_scores=hits.keyword_scores,
             vector_scores=hits.vector_scores,
             passage=lambda position: _found(*hits.passages[position]),
         )
-
-    def _by_index(self, snapshot: "Snapshot", text: str, labels: tuple[str, ...]) -> "Found":
-        from agents.retrieve import Found
-        from groundwire.corpus.keyword import Weights
-
-        index = self._indexes(snapshot)
-        weights = Weights(self._retrieve.k1, self._retrieve.b, title=AROUND, headings=AROUND)
-        hits = index.search(text, labels, CANDIDATES, weights)
-        hits.sort(key=lambda hit: hit.ordinal)
-        return Found(
-            corpus_version=snapshot.version,
-            keyword_scores=[hit.score for hit in hits],
-            vector_scores=None,
-            passage=lambda position: _found(*snapshot.at([hits[position].ordinal])[0]),
-        )
-
-
-def _open_index(snapshot: "Snapshot") -> "KeywordIndex":
-    from groundwire.corpus.keyword import KeywordIndex
-
-    folder = snapshot.part(KEYWORD)
-    assert folder is not None, "the caller has looked"
-    return KeywordIndex.open(folder)
 
 
 def _found(document: "Document", passage: "Passage") -> "FoundPassage":

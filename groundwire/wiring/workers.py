@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from contracts import TOPOLOGY, Misconfigured
 
-from .assembly import assemble
+from .assembly import assemble, stand_in
 from .handlers import build_handler
 from .rules import Reader
 
@@ -86,6 +86,8 @@ async def build_worker(
         place = TOPOLOGY.stage(stage)
     except KeyError as error:
         raise Misconfigured(str(error.args[0])) from error
+    if (note := stand_in(settings.profile)) is not None:
+        log("profile.fallback", note=note)
     assembly = assemble(settings.profile, settings.corpus, settings.intents)
     wording = (await Reader(assembly).rules()).wording
     return Worker(

@@ -71,7 +71,7 @@ async def test_retrieve_records_where_each_score_comes_from() -> None:
 
 async def test_reranking_keeps_the_hybrid_rank_beside_the_final_one() -> None:
     """The best of the hybrid list are reordered, and one can see from where."""
-    context = await retrieve(INTENT, search=search, ranking=Ranking(alpha=1.0, rerank=True))
+    context = await retrieve(INTENT, search=search, ranking=Ranking(alpha=1.0, rerank="pairs"))
     assert [(p.passage_id, p.hybrid_rank, p.final_rank) for p in context.passages] == [
         ("p1", 2, 1),
         ("p0", 1, 2),

@@ -164,8 +164,8 @@ async def passes(pipeline: Pipeline, case: dict[str, Any]) -> bool:
 async def test_reranking_reorders_as_in_the_course(passages: Path) -> None:
     """A switch of the profile, off in the wired pipeline."""
     profile, example = profiles.load("reference"), seed("expected")["rerank"]
-    assert not profile.retrieve.rerank
-    switched = profile.retrieve.model_copy(update={"rerank": True})
+    assert profile.retrieve.rerank == "none"
+    switched = profile.retrieve.model_copy(update={"rerank": "pairs"})
     reranking = build_pipeline(profile.model_copy(update={"retrieve": switched}), passages)
     trace = await reranking.run(example["query"])
     assert trace.context is not None

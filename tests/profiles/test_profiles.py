@@ -44,5 +44,5 @@ def test_a_profile_of_ones_own_is_a_path(tmp_path: Path) -> None:
 
 def test_an_unknown_profile_names_the_ones_there_are() -> None:
     """A typing error is answered with the choices."""
-    with pytest.raises(Misconfigured, match="default, reference"):
+    with pytest.raises(Misconfigured, match="default, fast, reference"):
         profiles.load("defualt")

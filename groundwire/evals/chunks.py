@@ -1,0 +1,54 @@
+"""How much of what answers a question is in the passages found, and how little else. Pure, but for the finding."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from groundwire.corpus import Chunking, Document, chunk
+from groundwire.wiring import build_retriever
+
+from .metrics import interval
+from .retrieval import Measured, Progress, System, embedder_of, keeping
+from .spans import Span, SpanCollection
+
+KEPT = 5
+CHARACTERS = 400
+
+
+def covered(spans: Iterable[Span]) -> set[tuple[str, int]]:
+    """The characters of some spans, each once."""
+    return {(span.document, at) for span in spans for at in range(span.start, span.end)}
+
+
+def character_recall(found: Sequence[Span], gold: Sequence[Span]) -> float:
+    """The share of the gold characters that are found."""
+    wanted = covered(gold)
+    return len(wanted & covered(found)) / len(wanted)
+
+
+def character_iou(found: Sequence[Span], gold: Sequence[Span]) -> float:
+    """Those found that are gold, as a share of all that are either."""
+    wanted, shown = covered(gold), covered(found)
+    return len(wanted & shown) / len(wanted | shown)
+
+
+async def measure_chunks(
+    system: System, collection: SpanCollection, *, cache: Path, progress: Progress
+) -> Measured:
+    """Cut all documents as the profile does, into at most 400 characters; keep 5 passages a question."""
+    cutting = Chunking(system.profile.chunking.method, CHARACTERS)
+    documents = (
+        chunk(Document(name, name, f"{name}.md", text, markdown=True), cutting)
+        for name, text in collection.documents.items()
+    )
+    retriever = build_retriever(
+        keeping(system.profile, KEPT), documents, embedder=embedder_of(system, cache, progress)
+    )
+    recalls, ious = [], []
+    for done, question in enumerate(collection.questions, start=1):
+        context = await retriever(question.text)
+        found = [Span(one.doc_id, one.char_start, one.char_end) for one in context.passages]
+        recalls.append(character_recall(found, question.gold))
+        ious.append(character_iou(found, question.gold))
+        progress(f"{system.name}: questions", done, len(collection.questions))
+    measures = {"recall": interval(recalls), "iou": interval(ious)}
+    return Measured(system.name, len(collection.questions), measures)

@@ -1,0 +1,102 @@
+"""The indexes of a corpus version: those that lie in its snapshot, else built once beside it."""
+
+import shutil
+import tempfile
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from groundwire.profiles import Profile
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from groundwire.corpus import Progress, Snapshot
+    from groundwire.corpus.hybrid import Hybrid
+    from groundwire.models import Embedder
+
+KEPT = 2
+"""Versions whose indexes are kept: the current one, and the one that drafts may still speak of."""
+
+
+class Indexes:
+    """Opens or builds the indexes of snapshots. Blocks: call it off the loop."""
+
+    def __init__(self, profile: Profile, embedder: "Callable[[], Embedder | None]") -> None:
+        """`embedder` is opened at the first use; None: words alone."""
+        self._profile = profile
+        self._open_embedder = embedder
+        self._embedder: Embedder | None = None
+        self._lock = threading.Lock()
+        self._opened: OrderedDict[str, Hybrid] = OrderedDict()
+
+    def holds(self, version: str) -> bool:
+        """Whether the indexes of a version are open."""
+        return version in self._opened
+
+    def of(self, snapshot: "Snapshot") -> "Hybrid":
+        """The indexes of a version."""
+        with self._lock:
+            if snapshot.version not in self._opened:
+                self._opened[snapshot.version] = self._build(snapshot)
+            self._opened.move_to_end(snapshot.version)
+            while len(self._opened) > KEPT:
+                self._opened.popitem(last=False)
+            return self._opened[snapshot.version]
+
+    def _build(self, snapshot: "Snapshot") -> "Hybrid":
+        from groundwire.corpus.hybrid import Hybrid
+        from groundwire.corpus.keyword import KeywordIndex, Weights
+        from groundwire.corpus.vectors import VectorIndex
+
+        if self._embedder is None:
+            self._embedder = self._open_embedder()
+        embedder, part = self._embedder, self._profile.retrieve
+        beside = Path(tempfile.mkdtemp(prefix="groundwire-index-"))
+        near = None if embedder is None else _vectors(snapshot, embedder, beside)
+
+        def embed(text: str) -> "NDArray[np.float32]":
+            assert embedder is not None, "without an embedder there are no vectors to compare"
+            row: NDArray[np.float32] = embedder.embed([text])[0]
+            return row
+
+        hybrid = Hybrid(
+            KeywordIndex.open(_keyword(snapshot, self._profile, beside)),
+            None if near is None else VectorIndex.open(near),
+            embed,
+            Weights(k1=part.k1, b=part.b),
+        )
+        weakref.finalize(hybrid, shutil.rmtree, beside, ignore_errors=True)
+        return hybrid
+
+
+def _keyword(snapshot: "Snapshot", profile: Profile, beside: Path) -> Path:
+    """The folder of the keyword index: the snapshot's, or one built now, which is quick."""
+    from groundwire.corpus import KeywordPart
+
+    part = KeywordPart(profile.terms.stopwords)
+    if snapshot.manifest.parts.get(part.name) == part.how:
+        folder = snapshot.part(part.name)
+        assert folder is not None, "the manifest names it"
+        return folder
+    part.build(beside / part.name, snapshot, None, _silent)
+    return beside / part.name
+
+
+def _vectors(snapshot: "Snapshot", embedder: "Embedder", beside: Path) -> Path | None:
+    """The folder of the vectors: the snapshot's; one built now for documents in memory; else none yet."""
+    from groundwire.corpus.embedded import VECTORS, build_vectors, how_of
+
+    if snapshot.manifest.parts.get(VECTORS) == how_of(embedder):
+        return snapshot.part(VECTORS)
+    if snapshot.is_stored:
+        return None
+    build_vectors(beside / VECTORS, snapshot, embedder, _silent)
+    return beside / VECTORS
+
+
+def _silent(progress: "Progress") -> None: ...
