@@ -167,7 +167,9 @@ async def test_no_corruption_is_approved_and_nothing_of_it_leaves(
         assert "91 days" not in emitted, name
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 async def test_no_single_character_of_an_answer_can_be_changed(
     agents: Mapping[str, Handler], data: st.DataObject
