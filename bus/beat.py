@@ -25,6 +25,7 @@ class Beat:
         self._client = backend.sync_client(max(self._config.beat_s, 0.5))
         self._stopping = threading.Event()
         self._good_since: float | None = None
+        self._beaten_at = time.monotonic()
         self._loop_seen = time.monotonic()
         self._leased_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="beat", daemon=True)
@@ -48,9 +49,9 @@ class Beat:
 
     @property
     def is_proven(self) -> bool:
-        """Whether all beats of the last TTL succeeded: only then may others be judged by theirs."""
-        since = self._good_since
-        return since is not None and time.monotonic() - since >= self._config.alive_ttl_s
+        """Whether all beats of the last TTL were made and succeeded: only then may others be judged by theirs."""
+        since, now, ttl_s = self._good_since, time.monotonic(), self._config.alive_ttl_s
+        return since is not None and now - since >= ttl_s and now - self._beaten_at < ttl_s
 
     def beat(self) -> bool:
         """Renew the liveness keys, and the leases when they are due; whether that worked."""
@@ -68,8 +69,11 @@ class Beat:
             # The server is gone, frozen or full: what others' keys say means nothing now.
             self._good_since = None
             return False
-        if self._good_since is None:
-            self._good_since = started
+        if self._good_since is None or started - self._beaten_at >= self._config.alive_ttl_s:
+            self._good_since = (
+                started  # frozen meanwhile, and perhaps the others with it: they beat first
+            )
+        self._beaten_at = started
         return True
 
     def _renew(self) -> None:

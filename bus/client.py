@@ -111,11 +111,14 @@ class Bus:
             ids += await self._submit(lane, chunk)
         return ids
 
-    def named(self, query: Query) -> Query:
-        """The query with its id minted, so that its submit may be repeated, by another process too."""
+    def named(self, query: Query, *, idempotency_key: str | None = None) -> Query:
+        """The query with its id minted, so that its submit may be repeated, by another process too.
+
+        A key that it will be submitted under is told here already: it decides the lane, and the id names that.
+        """
         if query.query_id:
             return query
-        lane = lane_of(query.session_id, self.config.lanes)
+        lane = lane_of(idempotency_key or query.session_id, self.config.lanes)
         return query.model_copy(update={"query_id": mint_query_id(lane, self._clock.now_ms())})
 
     async def result(self, query_id: str, *, timeout_s: float = 60.0) -> FormattedResponse:

@@ -71,6 +71,6 @@ class Keys:
         """String: a message too large for its stream, while it is under way."""
         return self.of(f"blob:{name}")
 
-    def raw(self, stage: str, entry_id: str) -> str:
-        """String: the bytes of a dead letter, for the operator only."""
-        return self.of(f"raw:{stage}:{entry_id}")
+    def raw(self, stream: str, entry_id: str) -> str:
+        """String: the bytes of a dead letter, for the operator only. Of its stream: a stage may read several."""
+        return self.of(f"raw:{stream}:{entry_id}")

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from redis import exceptions as errors
 
@@ -86,6 +86,8 @@ class LaneWorker:
             overdue=overdue,
             log=log,
         )
+        self._at_gate: dict[str, Delivery] = {}
+        """Taken by a runner, not started: a suspect runs, or waits for the others to finish."""
         self._running = 0
         self._draining = False
         self._drained = asyncio.Event()
@@ -126,14 +128,22 @@ class LaneWorker:
         try:
             async with asyncio.timeout(grace_s):
                 await reading
-                await self._give_back(self._hand.empty_inbox())
+                await self._give_back(self._unstarted())
                 while self._running:
                     self._drained.clear()
                     await self._drained.wait()
                 await self._settler.wait_until_idle()
-                await self._give_back(self._hand.empty_inbox())  # claimed in the last moment
+                await self._give_back(self._unstarted())  # claimed in the last moment
         except TimeoutError:
             self._log("drain.cut", stage=self._place.stage.name, entries=len(self._hand.held))
+
+    def _unstarted(self) -> list[Delivery]:
+        """Take back what no runner has started; who waits at the gate finds that it is gone."""
+        at_gate = list(self._at_gate.values())
+        self._at_gate.clear()
+        for delivery in at_gate:
+            self._hand.drop(delivery)
+        return self._hand.empty_inbox() + at_gate
 
     async def _give_back(self, deliveries: list[Delivery]) -> None:
         if not deliveries:
@@ -168,29 +178,35 @@ class LaneWorker:
             if self._draining:
                 self._hand.inbox.append(delivery)
                 return
-            self._running += 1
+            self._at_gate[delivery.id] = delivery
+            if delivery.deliveries > 1:
+                async with self._gate.alone():
+                    await self._start(delivery, self._run_suspect)
+                continue
+            await self._gate.enter()
             try:
-                await self._run_one(delivery)
+                await self._start(delivery, self._settle)
             finally:
-                self._running -= 1
-                self._drained.set()
+                self._gate.leave()
 
-    async def _run_one(self, delivery: Delivery) -> None:
-        if delivery.deliveries > 1:
-            # A suspect: whatever is settled by now can't be charged for its crash.
-            async with self._gate.alone():
-                await self._settler.wait_until_idle()
-                if await self._charge(delivery):
-                    await self._settle(delivery)
-                    await self._settler.wait_until_idle()
-                else:
-                    self._hand.drop(delivery)
-            return
-        await self._gate.enter()
+    async def _start(self, delivery: Delivery, run: Callable[[Delivery], Awaitable[None]]) -> None:
+        if self._at_gate.pop(delivery.id, None) is None:
+            return  # given back meanwhile
+        self._running += 1
         try:
-            await self._settle(delivery)
+            await run(delivery)
         finally:
-            self._gate.leave()
+            self._running -= 1
+            self._drained.set()
+
+    async def _run_suspect(self, delivery: Delivery) -> None:
+        """Whatever is settled by now can't be charged for its crash."""
+        await self._settler.wait_until_idle()
+        if await self._charge(delivery):
+            await self._settle(delivery)
+            await self._settler.wait_until_idle()
+        else:
+            self._hand.drop(delivery)
 
     async def _charge(self, delivery: Delivery) -> bool:
         """Count a claimed delivery as it starts; False if another worker has it by now."""

@@ -67,8 +67,9 @@ class Runner:
         match found:
             case Newer(version, subject):
                 return await self._park(delivery, version, subject, raw)
-            case Undecodable(reason, detail, subject):
-                accepted = subject is not None and await self._is_open(subject)
+            case Undecodable(reason, detail, readable):
+                subject = readable or delivery.subject
+                accepted = bool(subject) and await self._is_open(subject)
                 fate = DeadLetter(reason, detail)
                 return self.bury(delivery, fate, subject if accepted else None)
             case _:

@@ -141,7 +141,7 @@ def _dead(
     call: _Call, item: Settlement, fate: DeadLetter, place: Place, now: datetime
 ) -> list[Arg]:
     delivery, keys, stage = item.delivery, place.keys, place.stage
-    raw_key = keys.raw(stage.name, delivery.id)
+    raw_key = keys.raw(stage.consumes, delivery.id)
     record = dead_record(
         delivery,
         fate,

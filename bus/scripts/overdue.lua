@@ -1,5 +1,5 @@
 -- Finds work past its deadline that nobody runs. Asked only when tick.lua saw that some query of the lane is overdue.
--- Queued: becomes the consumer's own, which ends it. Parked, or delayed there: goes back to the stage's own stream,
+-- In the stream and nobody's: becomes the consumer's own, which ends it. Parked, or delayed there: goes back to the stage's own stream,
 -- whose workers end it without being able to read it; a parked entry that a live worker holds is left to it.
 -- A delayed retry of the stream itself is due before its deadline (fate.py), and tick.lua has brought it back.
 -- KEYS  1 stream  2 open  3… by parked stream: itself, its delayed, its delayed:body
@@ -28,16 +28,10 @@ local function holder(key, id)                  -- the pending entry, if there i
   return not pending.err and pending[1] or nil
 end
 
--- The head of the queue, at each look some entries further: what was never delivered is behind the group's last id.
-local last = '0-0'
-for _, known in ipairs(redis.call('XINFO', 'GROUPS', stream)) do
-  local info = {}
-  for i = 1, #known, 2 do info[known[i]] = known[i + 1] end
-  if info.name == group then last = info['last-delivered-id'] end
-end
-local from = ARGV[5] == '0-0' and last or ARGV[5]
+-- At each look some entries further. Not only behind the group's last id: what a stranger acknowledged lies before
+-- it, and no read would ever deliver it again.
 local found, on = {}, '0-0'
-local page = redis.call('XRANGE', stream, '(' .. from, '+', 'COUNT', limit)
+local page = redis.call('XRANGE', stream, '(' .. ARGV[5], '+', 'COUNT', limit)
 for _, entry in ipairs(page) do
   if is_overdue(query_of(entry[2])) and not holder(stream, entry[1]) then
     redis.call('XCLAIM', stream, group, me, 0, entry[1], 'FORCE')

@@ -319,6 +319,17 @@ async def test_a_stranger_s_reference_is_a_dead_letter(
     assert found.outcomes["failed"] == 1
 
 
+async def test_a_blob_that_was_overwritten_ends_its_query(tiny: System) -> None:
+    """Nothing in it says whose it was; its entry does."""
+    query_id = await tiny.bus.submit(query())
+    await tiny.call("SET", tiny.keys.blob(f"submit:{query_id}"), "junk")
+    async with tiny.running():
+        assert (await tiny.bus.result(query_id)).status == "failed"
+        found = await tiny.settled()
+    assert (found.accepted, found.outcomes["failed"]) == (1, 1)
+    assert [record.reason for record in await tiny.dead()] == ["undecodable"]
+
+
 async def test_a_reference_to_what_is_no_message_is_a_dead_letter(tiny: System) -> None:
     """A blob of another type is as good as none."""
     await tiny.call("LPUSH", tiny.keys.blob("list"), "x")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from bus_system import NOOP, Running, System, holds, leave, query, ready, soon, url_backend
+from desk import Desk
 
 from groundwire import noop
 
@@ -84,6 +85,27 @@ async def test_unstarted_work_without_a_sibling_is_not_taken_back(system: System
 async def _released(system: System, count: int) -> bool:
     deliveries = await system.deliveries("understand")
     return sum(owner == "released" for owner, _ in deliveries.values()) == count
+
+
+async def test_suspects_that_wait_for_their_turn_are_given_back(system: System) -> None:
+    """One of a dead worker's runs, the others have not started: at no charge, and without waiting for it."""
+    slow = Slow()
+    await Desk(system, consumer="ghost").open()
+    await system.bus.submit_many([query(str(number)) for number in range(4)])
+    await system.call(
+        *("XREADGROUP", "GROUP", "understand", "ghost", "STREAMS", system.keys.of("queries"), ">")
+    )
+    running = system.start("understand", slow, concurrency=4)
+    await holds(lambda: len(slow.ran) == 1)
+    running.worker.stop()
+    await soon(lambda: _released(system, 3))
+    deliveries = await system.deliveries("understand")
+    slow.go.set()
+    await leave(running)
+    assert len(slow.ran) == 1
+    assert sorted(deliveries.values()) == [*[("released", 1)] * 3, (running.consumer, 2)]
+    async with system.running():
+        assert (await system.settled()).outcomes["answered"] == 4
 
 
 async def test_a_stop_cuts_what_outlasts_the_grace(system: System) -> None:

@@ -31,7 +31,7 @@ def all_keys(lane: int, query_id: str) -> list[str]:
     for stage in TOPOLOGY.stages:
         names += [keys.of(stage.consumes), keys.of(f"{stage.consumes}:v2")]
         names += [keys.delayed(stage.consumes), keys.delayed_body(stage.consumes)]
-        names += [keys.alive(stage.name, "host{1}-9"), keys.raw(stage.name, "1-0")]
+        names += [keys.alive(stage.name, "host{1}-9"), keys.raw(stage.consumes, "1-0")]
         names += [keys.blob(f"{stage.consumes}:1-0"), keys.blob(f"{stage.consumes}:v2:1-0")]
     return names
 

@@ -42,6 +42,15 @@ async def test_a_session_stays_in_its_lane(two: System) -> None:
     assert ids[0] == ids[1]
 
 
+async def test_a_key_is_the_same_key_for_a_query_that_was_named_before(two: System) -> None:
+    """Keys lie in lanes: who mints the id before the submit says under which key it will be."""
+    for number in range(8):
+        asked, key = query("same", f"session {number}"), f"key {number}"
+        query_id = await two.bus.submit(asked, idempotency_key=key)
+        named = two.bus.named(asked, idempotency_key=key)
+        assert await two.bus.submit(named, idempotency_key=key) == query_id
+
+
 async def test_results_are_followed_over_all_lanes(two: System) -> None:
     """One iterator, one cursor."""
     async with two.running():

@@ -89,6 +89,23 @@ async def test_all_of_a_long_queue_is_looked_at(system: System) -> None:
     assert await system.backlog("queries") == 120
 
 
+async def test_what_a_stranger_acknowledged_is_ended(system: System) -> None:
+    """No read delivers it again, and its asker is told all the same."""
+    desk = await Desk(system, consumer="stranger").open()
+    late = await desk.put(-1.0)
+    in_time = await desk.put(60.0)
+    for delivery in await desk.read():
+        await system.call("XACK", desk.stream, "understand", delivery.id)
+    async with system.running("understand"):
+        await has_failed(system)
+        assert [record.query_id for record in await system.dead()] == [late]
+        found = await system.verification()
+        assert (found.open, found.working, found.holds) == (1, 1, True)
+        await set_deadline(system, in_time)
+        await has_failed(system, 2)
+        await system.settled()
+
+
 async def test_what_was_read_ahead_is_ended_while_all_runners_are_busy(system: System) -> None:
     """The running one is left alone: its outcome counts, though late."""
     go, started = asyncio.Event(), asyncio.Event()

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from bus_system import NOOP, STAGES, Running, System, leave, query, ready, soon
 from bus_versions import RETRIEVE_2, UNDERSTAND_2, Intent2, retrieve_2, start, understand_2
 
 from bus.delivery import fields_of
 from bus.runner import Handler
-from contracts import TOPOLOGY, Decoded, Decoder, Intent, Newer, Query, Stage, Value
+from contracts import TOPOLOGY, Decoded, Decoder, Intent, Newer, Permanent, Query, Stage, Value
 from contracts.envelope import encode, first_envelope, type_name
 from contracts.topology import Topology
 from groundwire import noop
@@ -72,6 +72,38 @@ async def test_a_newer_message_waits_for_a_worker_that_knows_it(system: System) 
         await leave(knowing)
     digests = {seen.event.config_digest for seen in await system.bus.trace(query_id)}
     assert {"newer", "knowing"} <= digests, "each hop names its configuration"
+
+
+async def test_dead_letters_of_both_streams_keep_their_own_bytes(system: System) -> None:
+    """Streams number their entries by the millisecond, so two of one stage may have the same number."""
+
+    async def refuse(_: Value) -> Value:
+        raise Permanent("no")
+
+    await system.call("SADD", system.keys.parked, "intents:v2")
+    intent = await an_intent()
+    messages: dict[str, Value] = {"intents": intent, "intents:v2": Intent2(intent=intent, tone="")}
+    for stream, message in messages.items():
+        now = datetime.now(UTC)
+        later = now + timedelta(seconds=60)
+        await system.call("ZADD", system.keys.open, int(later.timestamp() * 1000), stream)
+        await system.call("HINCRBY", system.keys.counters, "accepted", 1)
+        event = encode(
+            first_envelope(message, source="test", subject=stream, time=now, deadline=later)
+        )
+        await system.call("XADD", system.keys.of(stream), "1-0", "event", event)
+    knowing = start(system, RETRIEVE_2, refuse, "knowing")
+    await ready(knowing)
+    await soon(lambda: _are_dead(system, 2))
+    await leave(knowing)
+    for entry in await system.bus.dead.list():
+        assert entry.record.entry_id == "1-0"
+        assert await system.bus.dead.replay(entry.id) == entry.record.query_id
+    assert (await system.verification()).holds
+
+
+async def _are_dead(system: System, count: int) -> bool:
+    return len(await system.dead()) == count
 
 
 async def test_a_stranger_s_newer_message_is_a_dead_letter(system: System) -> None:
