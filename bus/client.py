@@ -34,7 +34,7 @@ from .pause import Pause
 from .results import Result, Waiters, read_results, response_of, streams_of
 from .status import SystemStatus, read_status
 from .verify import Verification, verify
-from .wire import Backend, UrlBackend, Wire, text
+from .wire import Backend, UrlBackend, Wire, is_wrong_type, text
 
 _CLOCK_TRUSTED_S = 10.0
 _SUBMIT_TRIES = 5
@@ -146,11 +146,15 @@ class Bus:
             ) from None
 
     async def _stored(self, key: str) -> bytes | None:
-        """The result key; None also while the server is away, for it comes back."""
+        """The result key; None also while the server is away, for it comes back, and over a stranger's list."""
         try:
             raw: bytes | None = await self._wire.call("GET", key)
         except Unreachable:
             return None
+        except errors.ResponseError as error:
+            if is_wrong_type(error):
+                return None  # the result will overwrite it
+            raise
         return raw
 
     async def results(self, outcome: str = "all", *, after: str = "$") -> AsyncIterator[Result]:

@@ -14,7 +14,7 @@ from contracts.envelope import Envelope
 from .delivery import fields_of
 from .keys import Keys
 from .pause import Pause
-from .wire import Wire, text
+from .wire import Wire, is_wrong_type, text
 
 _RESULT: TypeAdapter[Envelope[FormattedResponse]] = TypeAdapter(Envelope[FormattedResponse])
 _BLOCK_MS = 1_000
@@ -74,15 +74,32 @@ async def latest(wire: Wire, streams: list[str]) -> dict[str, str]:
     return found
 
 
+async def _positions(wire: Wire, streams: list[str]) -> dict[str, str]:
+    """The last id of each stream, once the server says."""
+    pause = Pause()
+    while True:
+        try:
+            return await latest(wire, streams)
+        except (Unreachable, errors.ResponseError) as error:
+            await _until_next_try(pause, error)
+
+
+async def _until_next_try(pause: Pause, error: Exception) -> None:
+    """Wait where a later try may succeed, as settling does; a refusal that lasts (an ACL's) is raised."""
+    if isinstance(error, errors.ResponseError) and not is_wrong_type(error):
+        raise error
+    await pause.wait()
+
+
 async def read_results(wire: Wire, streams: list[str], after: str) -> AsyncIterator[Result]:
-    """Results as they come, for ever; a server that is gone is waited for."""
-    positions = await latest(wire, streams) if after == "$" else positions_of(after, streams)
+    """Results as they come, for ever; a server that is gone is waited for, and so is a stream of another type."""
+    positions = await _positions(wire, streams) if after == "$" else positions_of(after, streams)
     pause = Pause()
     while True:
         try:
             found = await read_once(wire, positions)
-        except Unreachable:
-            await pause.wait()
+        except (Unreachable, errors.ResponseError) as error:
+            await _until_next_try(pause, error)
             continue
         pause.reset()
         for stream, entry_id, fields in found:
@@ -120,13 +137,12 @@ class Waiters:
         self._task: asyncio.Task[None] | None = None
 
     async def find_position(self) -> None:
-        """Wait until it is known where reading begins; a server that is gone is waited for."""
-        pause = Pause()
-        while self._positions is None:
-            try:
-                self._positions = await latest(self._asking, self._streams)
-            except Unreachable:
-                await pause.wait()
+        """Wait until it is known where reading begins; what `results` waits for is waited for here too."""
+        if self._positions is None:
+            found = await _positions(self._asking, self._streams)
+            self._positions = (
+                self._positions or found
+            )  # another waiter may have been first, and be reading
 
     @asynccontextmanager
     async def waiting(self, query_id: str) -> AsyncIterator["asyncio.Future[FormattedResponse]"]:

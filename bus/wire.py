@@ -137,6 +137,11 @@ class Wire:
             await connection.disconnect(nowait=True)
 
 
+def is_wrong_type(error: errors.ResponseError) -> bool:
+    """Whether a key holds another type than the command needs: a stranger put it there, and may put it right."""
+    return str(error).startswith("WRONGTYPE")
+
+
 def text(value: bytes | str) -> str:
     """A reply's bytes as text."""
     return value.decode() if isinstance(value, bytes) else value

@@ -25,7 +25,7 @@ from .book import Book
 from .load import Load
 from .plan import Strike
 from .proxy import Proxy
-from .site import Guest, open_site
+from .site import Guest, keys_like, open_site
 from .worker import Brief, command
 
 T = TypeVar("T")
@@ -47,8 +47,8 @@ CONFIG = BusConfig(
     events_kept=10_000,
 )
 """Production's limits with shorter times and smaller blobs; nothing of the account is trimmed."""
-HASTY_S = 0.25
-"""A deadline that hardly any query keeps under load: most pass in the first queue."""
+HASTY_S = 1.5
+"""The deadline of a hasty query: long enough to come to any stage, too short for a slow handler there."""
 _CONNECTIONS = 6
 _READY_S = 60.0
 _POLL_S = 0.05
@@ -90,6 +90,8 @@ class Start:
     verification: tuple[Verification, ...]
     results: Mapping[str, str]
     """The last entry of each result stream."""
+    blobs: frozenset[str]
+    """The keys of blobs."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,11 @@ class Arena:
             if added is not None:
                 return str(added.decode())
             await asyncio.sleep(_POLL_S)  # the server is full, or another fault has the stream
+
+    async def leaked(self) -> tuple[str, ...]:
+        """The keys of blobs that the run has left; each should have gone with its message."""
+        found = await self.until_answered(lambda: _blobs(self.wire, self.direct.config.lanes))
+        return tuple(sorted(found - self.start.blobs))
 
     def keys(self, strike: Strike) -> Keys:
         """The lane that is struck."""
@@ -219,8 +226,14 @@ async def open_arena(setup: Setup, seed: int) -> AsyncIterator[Arena]:
 
 
 async def _start(bus: Bus, wire: Wire) -> Start:
-    streams = streams_of("all", bus.config.lanes)
-    return Start(tuple(await bus.verify()), await latest(wire, streams))
+    lanes = bus.config.lanes
+    last = await latest(wire, streams_of("all", lanes))
+    return Start(tuple(await bus.verify()), last, await _blobs(wire, lanes))
+
+
+async def _blobs(wire: Wire, lanes: int) -> frozenset[str]:
+    found = [await keys_like(wire, Keys(lane).blob("*")) for lane in range(lanes)]
+    return frozenset(key for keys in found for key in keys)
 
 
 def _thaw_all(supervisor: Supervisor) -> None:

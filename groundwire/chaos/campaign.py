@@ -15,7 +15,7 @@ from bus.wire import text
 from .arena import Arena, Setup, open_arena
 from .faults import FAULTS
 from .plan import Fault, Strike, plan
-from .report import Left, Report, account, counts
+from .report import Death, Left, Report, account, counts
 
 _PAGE = 1_000
 _POLL_S = 0.1
@@ -144,6 +144,7 @@ async def _report(arena: Arena, seed: int, strikes: tuple[Strike, ...], seconds:
     return Report(
         seed=seed,
         account=account(arena.book.queries, left),
+        leaked=await arena.leaked(),
         deaths=await _deaths(arena),
         refusals=arena.book.refusals,
         counts=counts(arena.start.verification, verification),
@@ -154,12 +155,11 @@ async def _report(arena: Arena, seed: int, strikes: tuple[Strike, ...], seconds:
     )
 
 
-async def _deaths(arena: Arena) -> dict[str, str]:
+async def _deaths(arena: Arena) -> dict[str, Death]:
     dead = await arena.until_answered(lambda: arena.direct.dead.list(_PAGE))
     records = [entry.record for entry in dead]
     return {
-        one.query_id: f"({one.stage}: {one.reason}, {one.deliveries} deliveries, {one.error})"
-        for one in records
+        one.query_id: Death(one.stage, one.reason, one.deliveries, one.error) for one in records
     }
 
 

@@ -8,7 +8,8 @@ from .book import Asked
 from .plan import Fault, Strike
 
 _MARKED = 6
-_HASTY = 20
+QUEUED = 12
+"""Hasty queries more than a stage has runners."""
 
 
 async def _misbehave(arena: Arena, strike: Strike, kind: Kind, count: int) -> None:
@@ -44,11 +45,17 @@ async def _deadline(arena: Arena, strike: Strike) -> None:
 
 
 async def ask_hastily(arena: Arena, strike: Strike) -> list[Asked]:
-    """Ask what most likely ends by its deadline, queued; returns when all have results."""
+    """Ask more than a stage's runners, each slower there than the deadline; returns when all have results.
+
+    For those that run, it passes meanwhile: answered late by the last stage, failed at the next one after any
+    other. For the rest it passes in the queue.
+    """
     mark = Mark("slow", strike.stage, int(strike.lasts_s * 1000))
-    marks = [mark] * _MARKED + [None] * _HASTY
+    workers = sum(one.stage == strike.stage for one in arena.supervisor.workers())
+    config = arena.direct.config
+    count = (workers * config.concurrency + QUEUED) * config.lanes
     async with asyncio.TaskGroup() as group:
-        asking = [group.create_task(arena.load.ask(one, hasty=True)) for one in marks]
+        asking = [group.create_task(arena.load.ask(mark, hasty=True)) for _ in range(count)]
     asked = [task.result() for task in asking]
     await arena.book.all_answered(asked)
     return asked
@@ -74,5 +81,11 @@ HANDLERS = (
         10.0,
         _wedge,
     ),
-    Fault("deadline", "deadlines that pass before a handler runs", 0.5, 1.0, _deadline),
+    Fault(
+        "deadline",
+        "deadlines that pass in a stage's queue, and others while its handlers run",
+        2.3,
+        2.8,
+        _deadline,
+    ),
 )

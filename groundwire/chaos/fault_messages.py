@@ -115,5 +115,5 @@ MESSAGES = (
         2.0,
         _send_newer,
     ),
-    Fault("replay", "dead letters replayed, by two clients at once", 0.5, 1.0, _replay),
+    Fault("replay", "dead letters replayed, by two clients at once", 2.3, 2.8, _replay),
 )

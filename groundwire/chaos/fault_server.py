@@ -73,10 +73,11 @@ async def _destroy_group(arena: Arena, strike: Strike) -> None:
 
 
 async def _change_types(arena: Arena, strike: Strike) -> None:
-    """A work stream and the events make way for strings, result keys of open queries become lists."""
-    keys, stream = arena.keys(strike), arena.work_stream(strike)
+    """Answers, events and a work stream make way for strings, result keys of open queries become lists."""
+    keys = arena.keys(strike)
     async with AsyncExitStack() as stack:
-        for key in (stream, keys.events):
+        # The work stream last: without it, the other two may never come to be.
+        for key in (keys.of("results.answered"), keys.events, arena.work_stream(strike)):
             stack.push_async_callback(_put_back, arena, key)
             await _put_aside(arena, key)
         waiting = [one for one in arena.book.waiting if lane_of_query(one) == keys.lane]
@@ -128,7 +129,7 @@ SERVER = (
     Fault("group", "XGROUP DESTROY on a stage with work in it", 0.0, 0.0, _destroy_group),
     Fault(
         "types",
-        "a work stream, the events and some result keys hold values of another type for a while",
+        "answers, events, a work stream and some result keys hold another type for a while",
         0.5,
         1.5,
         _change_types,

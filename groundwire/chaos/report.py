@@ -21,6 +21,19 @@ class Left:
 
 
 @dataclass(frozen=True)
+class Death:
+    """Where and why a query became a dead letter."""
+
+    stage: str
+    reason: str
+    deliveries: int
+    error: str
+
+    def __str__(self) -> str:
+        return f"({self.stage}: {self.reason}, {self.deliveries} deliveries, {self.error})"
+
+
+@dataclass(frozen=True)
 class Account:
     """What became of the queries of a run; ids, sorted."""
 
@@ -99,8 +112,10 @@ class Report:
 
     seed: int
     account: Account
-    deaths: Mapping[str, str]
-    """Of every dead letter: the query's id and why it died."""
+    leaked: tuple[str, ...]
+    """The keys of blobs that are left though nothing is under way any more."""
+    deaths: Mapping[str, Death]
+    """By query, of those whose dead letter is still there: a replay takes it away."""
     refusals: int
     counts: Counts
     verification: tuple[Verification, ...]
@@ -133,8 +148,8 @@ class Report:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing was lost, repeated, made up or misjudged, and `verify` is exact."""
-        return not self.wrong and self.verified
+        """Whether nothing was lost, repeated, made up, misjudged or left behind, and `verify` is exact."""
+        return not self.wrong and not self.leaked and self.verified
 
     def as_json(self) -> dict[str, object]:
         """The report for a program."""
@@ -148,7 +163,9 @@ class Report:
             "duplicates": len(found.duplicates),
             "unasked": len(found.unasked),
             "misjudged": len(found.misjudged),
+            "leaked": len(self.leaked),
             "wrong": self.wrong,
+            "leaks": self.leaked,
             "refusals": self.refusals,
             "recovery_s": recovery_s(self.recoveries),
             "verify": self.verified,
@@ -185,6 +202,7 @@ class Totals:
             "duplicates": sum(len(found.duplicates) for found in accounts),
             "unasked": sum(len(found.unasked) for found in accounts),
             "misjudged": sum(len(found.misjudged) for found in accounts),
+            "leaked": sum(len(report.leaked) for report in self.reports),
             "recovery_s": recovery_s(self.recoveries),
             "verify": all(report.verified for report in self.reports),
             "runs": [report.as_json() for report in self.reports],

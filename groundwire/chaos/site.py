@@ -59,7 +59,7 @@ async def open_site(guest: Guest | None, config: BusConfig) -> AsyncIterator[Sit
 
 async def _inspect(guest: Guest, wire: Wire, config: BusConfig) -> bool:
     """Whether the server holds no key of Groundwire; Misconfigured if it holds some that forbid a run."""
-    if not await _keys(wire, _ALL):
+    if not await keys_like(wire, _ALL):
         return True
     if not guest.is_for_tests:
         raise Misconfigured(
@@ -85,12 +85,13 @@ async def _inspect(guest: Guest, wire: Wire, config: BusConfig) -> bool:
 async def _remove_keys(wire: Wire, lanes: int) -> None:
     """Remove every key of the lanes: the run began without any, so all of them are its own."""
     for lane in range(lanes):
-        while found := await _keys(wire, Keys(lane).of("*")):
+        while found := await keys_like(wire, Keys(lane).of("*")):
             for at in range(0, len(found), _PAGE):
                 await wire.call("UNLINK", *found[at : at + _PAGE])
 
 
-async def _keys(wire: Wire, pattern: str) -> list[str]:
+async def keys_like(wire: Wire, pattern: str) -> list[str]:
+    """The keys that a pattern fits, sorted."""
     found: set[str] = set()
     cursor = "0"
     while True:

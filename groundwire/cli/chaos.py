@@ -72,7 +72,7 @@ def chaos(
 
     Server and workers run in a temporary folder and are gone afterwards; the agents do nothing.
     With --url the server is a test one of yours, and faults that would hurt all of it are left out.
-    Exit code 1 if anything was lost, repeated or wrong, or if `verify` doesn't hold.
+    Exit code 1 if anything was lost, repeated, wrong or left behind, or if `verify` doesn't hold.
     """
     from groundwire.chaos.arena import Setup
     from groundwire.chaos.campaign import Campaign
@@ -146,11 +146,11 @@ def _list() -> int:
     return ExitCode.ANSWERED
 
 
-_ROW = "{:>5} {:>6} {:>8} {:>7} {:>8} {:>4} {:>10} {:>5} {:>6} {:>7}"
+_ROW = "{:>5} {:>6} {:>8} {:>7} {:>8} {:>4} {:>10} {:>5} {:>6} {:>6} {:>7}"
 _NAMED = 20
 _HEADING = _ROW.format(
     *("seed", "faults", "accepted", "results", "refusals", "lost", "duplicates", "wrong"),
-    *("verify", "seconds"),
+    *("leaked", "verify", "seconds"),
 )
 
 
@@ -163,12 +163,15 @@ def _show_report(report: "Report", *, heading: bool) -> None:
     verdict = "exact" if report.verified else "BROKEN"
     row = _ROW.format(
         *(report.seed, len(report.faults), found.accepted, found.results, report.refusals),
-        *(len(found.lost), len(found.duplicates), wrong, verdict, f"{report.seconds:.0f}"),
+        *(len(found.lost), len(found.duplicates), wrong, len(report.leaked), verdict),
+        f"{report.seconds:.0f}",
     )
     out.print(row, style="" if report.holds else "red")
     if not report.holds:
         for query_id, what in list(report.wrong.items())[:_NAMED]:
             out.print(f"      {query_id} {what}", style="red", soft_wrap=True)
+        for key in report.leaked[:_NAMED]:
+            out.print(f"      {key} is left", style="red", soft_wrap=True)
         if not report.verified:
             out.print(f"      the bus counts {report.counts}", style="red")
             for lane in report.verification:

@@ -55,6 +55,7 @@ FAKEREDIS_CANNOT: Mapping[str, str] = {
     "processes": "it lives in this process: it can be neither killed, frozen nor restarted",
     "connections": "its replies are never lost or late",
     "unblock": "CLIENT UNBLOCK is accepted and does nothing, so a drain waits for BLOCK",
+    "types": "its XREAD of a key of another type ends in an AttributeError of its own",
 }
 """What is tested on the real server alone (`mark.server`), and why."""
 

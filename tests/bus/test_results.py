@@ -1,11 +1,14 @@
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
-from bus_system import NOOP, System, format_any, out_of_scope, query
+from bus_system import NOOP, System, format_any, out_of_scope, query, url_backend
+from redis import exceptions as errors
 
-from bus import Result
-from bus.results import cursor_of, positions_of, streams_of
+from bus import Backend, Result
+from bus.results import cursor_of, positions_of, read_results, streams_of
+from bus.wire import Arg, Wire
 from contracts import FormattedResponse, Invalid, ResultTimeout
 
 pytest_plugins = ("bus_fixtures",)
@@ -156,3 +159,64 @@ async def test_a_malformed_entry_on_a_result_stream_does_not_end_the_waiting(
         assert (await waiting).query_id == query_id
     await system.call("XTRIM", system.keys.of("results.answered"), "MAXLEN", 1)
     await system.settled()
+
+
+class Listening(Wire):
+    """A connection that says what became of what it sent."""
+
+    def __init__(self, backend: Backend) -> None:
+        super().__init__(backend, 5.0)
+        self.refused = asyncio.Event()
+        self.reading = asyncio.Event()
+
+    async def call(self, *args: Arg) -> Any:
+        """Send a command, and take note."""
+        if args[0] == "XREAD":
+            self.reading.set()
+        try:
+            return await super().call(*args)
+        except errors.ResponseError:
+            self.refused.set()
+            raise
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("after", ["$", "0"])
+async def test_a_result_stream_of_another_type_is_waited_for(
+    real: System, server_url: str, after: str
+) -> None:
+    """As settling waits for it: whoever put the wrong value there may put it right."""
+    stream = real.keys.of("results.answered")
+    await real.call("SET", stream, "of another type")
+    wire = Listening(url_backend(server_url))
+    following = asyncio.create_task(take(read_results(wire, streams_of("all", 1), after), 1))
+    await asyncio.wait_for(wire.refused.wait(), 10)
+    await real.call("DEL", stream)
+    await asyncio.wait_for(wire.reading.wait(), 10)
+    async with real.running():
+        answered = await real.ask()
+        [result] = await following
+    await wire.close()
+    assert result.response == answered
+
+
+async def test_a_refusal_that_lasts_is_raised_to_who_reads_results(system: System) -> None:
+    """Waiting would hide it: here a place that no stream has, elsewhere a missing right."""
+    with pytest.raises(errors.ResponseError, match="Invalid stream ID"):
+        await take(system.bus.results(after="nowhere"), 1)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("what", ["the result stream", "the result key"])
+async def test_a_key_of_another_type_does_not_end_the_waiting_for_a_result(
+    real: System, what: str
+) -> None:
+    """It times out like any wait, and goes on when the key is right again; a result key is overwritten."""
+    query_id = await real.bus.submit(query())
+    stream, key = real.keys.of("results.answered"), real.keys.result(query_id)
+    await real.call("LPUSH", stream if what == "the result stream" else key, "of another type")
+    with pytest.raises(ResultTimeout):
+        await real.bus.result(query_id, timeout_s=0.2)
+    await real.call("DEL", stream)
+    async with real.running():
+        assert (await real.bus.result(query_id)).query_id == query_id

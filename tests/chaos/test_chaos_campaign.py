@@ -16,6 +16,7 @@ from contracts import Query, Transient
 from groundwire.chaos.agents import Mark, handler_of, mark_of, natural_s
 from groundwire.chaos.arena import CONFIG, Arena, Setup, signal_to
 from groundwire.chaos.campaign import Campaign, Progress, run_seed
+from groundwire.chaos.fault_handlers import QUEUED
 from groundwire.chaos.faults import FAULTS, faults_named
 from groundwire.chaos.load import LARGE
 from groundwire.chaos.plan import Fault, Strike
@@ -57,8 +58,8 @@ async def test_a_poison_fails_and_its_neighbours_are_answered() -> None:
     )
     assert report.wrong == {}
     assert report.verification[0].outcomes["failed"] == 1
-    [why] = report.deaths.values()
-    assert "deliveries" in why
+    [death] = report.deaths.values()
+    assert death.reason == "deliveries"
 
 
 async def _rob(arena: Arena, strike: Strike) -> None:
@@ -119,6 +120,26 @@ def test_a_result_given_twice_is_found_out(
     assert list(told["runs"][0]["wrong"].values()) == ["answered twice"]
 
 
+RETRIEVE, FORMAT = 2, 6
+"""Seeds that strike at this stage, where the deadline is the only fault."""
+
+
+@pytest.mark.parametrize(("seed", "after"), [(RETRIEVE, {"synthesize"}), (FORMAT, set())])
+async def test_deadlines_pass_in_a_queue_and_while_a_handler_runs(
+    seed: int, after: set[str]
+) -> None:
+    """In the queue they end before the slow stage, in its handler behind it: failed there, or answered late."""
+    chosen = faults_named("deadline")
+    report = await run_seed(Campaign(chosen=chosen, queries=1), seed, lambda progress: None)
+    assert report.holds, report.wrong
+    [strike] = report.faults
+    assert {death.reason for death in report.deaths.values()} == {"deadline"}
+    assert {death.stage for death in report.deaths.values()} >= {strike.stage} | after
+    hasty = CONFIG.concurrency * Setup().workers + QUEUED
+    failed = report.verification[0].outcomes["failed"]
+    assert failed == hasty if after else 0 < failed < hasty
+
+
 async def test_deadlines_pass_and_their_dead_letters_are_replayed_on_two_lanes() -> None:
     """Failed, then answered: one more result for each replay, and no more."""
     chosen = faults_named("deadline,replay,bare,junk,newer")
@@ -126,7 +147,23 @@ async def test_deadlines_pass_and_their_dead_letters_are_replayed_on_two_lanes()
     assert report.holds, report.wrong
     assert report.account.replayed > 0
     assert len(report.verification) == 2
-    assert {why.split()[1] for why in report.deaths.values()} >= {"deadline,", "undecodable,"}
+    assert {death.reason for death in report.deaths.values()} >= {"deadline", "undecodable"}
+
+
+async def _spill(arena: Arena, strike: Strike) -> None:
+    """Leave a blob that no entry refers to."""
+    await arena.command("SET", arena.keys(strike).blob("spilt"), "a message")
+
+
+def test_a_blob_that_outlives_its_message_is_found_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every query has its result, `verify` is exact, and still: exit code 1."""
+    monkeypatch.setitem(FAULTS, "spill", Fault("spill", "a blob is left", 0.0, 0.0, _spill))
+    assert run(("chaos", "--faults", "spill", "--queries", "20", "--json")) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["lost"], told["verify"], told["leaked"]) == (0, True, 1)
+    assert told["runs"][0]["leaks"] == ["gw:{0}:blob:spilt"]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])

@@ -2,8 +2,12 @@
 
 import asyncio
 import json
+import os
+import signal
+import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +23,9 @@ from groundwire.embedded import temporary_server
 from groundwire.noop import HANDLERS
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(120)]
+
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -45,6 +52,35 @@ def test_a_run_on_a_guest_leaves_out_what_needs_a_server_and_cleans_up(
     told = json.loads(capsys.readouterr().out)
     assert told["left_out"] == ["server-kill"]
     assert {one["fault"] for one in told["runs"][1]["faults"]} == {"kill", "types"}
+
+
+async def test_ctrl_c_leaves_neither_keys_nor_processes(
+    url: str, wire: Wire, tmp_path: Path
+) -> None:
+    """In the middle of a fault that has keys put aside; what others keep there stays."""
+    await wire.call("SET", "theirs", "1")
+    command = ("chaos", "--url", url, "--faults", "types,freeze", "--minutes", "5")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", "from groundwire.cli import main; main()", *command),
+        env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with asyncio.timeout(90):
+            while not await wire.call("KEYS", "gw:*:chaos:aside"):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            assert await process.wait() == 130
+    finally:
+        if process.returncode is None:
+            process.kill()
+    assert await wire.call("KEYS", "*") == [b"theirs"]
+    assert os.listdir(tmp_path) == []
+    listed = await asyncio.create_subprocess_exec(
+        *("ps", "-ww", "-eo", "args"), stdout=asyncio.subprocess.PIPE
+    )
+    running, _ = await listed.communicate()
+    assert str(tmp_path) not in running.decode()
 
 
 async def test_only_the_run_s_own_keys_are_removed(url: str, wire: Wire) -> None:

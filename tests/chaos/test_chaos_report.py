@@ -9,6 +9,7 @@ from bus import Verification
 from groundwire.chaos.book import ANSWERED, EITHER, FAILED, Asked, Book, Standing
 from groundwire.chaos.report import (
     Account,
+    Death,
     Left,
     Report,
     Totals,
@@ -57,6 +58,7 @@ def report(found: Account, *lanes: Verification) -> Report:
     return Report(
         seed=1,
         account=found,
+        leaked=(),
         deaths={},
         refusals=0,
         counts=counts((), lanes),
@@ -144,9 +146,19 @@ def test_a_poison_must_fail_and_an_innocent_must_not() -> None:
 
 def test_the_report_says_which_query_is_wrong_and_why_it_died() -> None:
     found = account(BOOK, [GOOD[0], Left("0-b", "failed")])
-    told = replace(report(found), deaths={"0-b": "(critic: deliveries)"}).wrong
+    told = replace(
+        report(found), deaths={"0-b": Death("critic", "deliveries", 6, "its workers died")}
+    ).wrong
     assert list(told) == ["0-b"]
-    assert "(critic: deliveries)" in told["0-b"]
+    assert "(critic: deliveries, 6 deliveries, its workers died)" in told["0-b"]
+
+
+def test_a_blob_that_is_left_is_a_leak() -> None:
+    """Though each query has its one result."""
+    found = replace(report(account(BOOK, GOOD)), leaked=("gw:{0}:blob:a",))
+    assert found.verified
+    assert not found.holds
+    assert Totals((found,)).as_json()["leaked"] == 1
 
 
 @pytest.mark.parametrize(
