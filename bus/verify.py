@@ -1,12 +1,16 @@
 """The conservation law, read in one step: what came in is what went out and what is still here."""
 
 from dataclasses import dataclass
+from itertools import chain, cycle
+from typing import Any
 
-from contracts import OUTCOMES, Topology
+from redis import exceptions as errors
+
+from contracts import OUTCOMES, Topology, Transient
 
 from .keys import Keys
 from .status import pairs
-from .wire import Wire, text
+from .wire import Wire, is_wrong_type, text
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,28 @@ class Verification:
         return self.queries_balance and self.entries_balance
 
 
+async def _read(wire: Wire, keys: list[str], numbers: list[int]) -> list[Any]:
+    """What verify.lua reads; Transient while a key holds another type, for then nothing can be counted."""
+    try:
+        read: list[Any] = await wire.script("verify", keys, numbers)
+        return read
+    except errors.ResponseError as error:
+        if not is_wrong_type(error):
+            raise
+        wrong = await _of_another_type(wire, keys)
+        raise Transient(
+            f"the books can't be read while keys hold another type: {', '.join(wrong)}; "
+            "whoever wrote there has to put them right"
+        ) from error
+
+
+async def _of_another_type(wire: Wire, keys: list[str]) -> list[str]:
+    """Those of verify.lua's keys that aren't what it takes them for."""
+    wanted = chain(("zset", "hash", "set", "stream"), cycle(("stream", "zset")))
+    found = [(key, want, text(await wire.call("TYPE", key))) for key, want in zip(keys, wanted)]  # noqa: B905
+    return [f"{key} is a {kind}" for key, want, kind in found if kind not in (want, "none")]
+
+
 async def verify(wire: Wire, keys: Keys, topology: Topology) -> Verification:
     """Read one lane. The parked streams are named by the first of two steps, until both agree."""
     while True:
@@ -53,7 +79,7 @@ async def verify(wire: Wire, keys: Keys, topology: Topology) -> Verification:
             names += [keys.of(stream), keys.delayed(stream)]
         for name in parked:
             names += [keys.of(name), keys.delayed(name)]
-        reply = await wire.script("verify", names, [len(topology.work_streams), len(parked)])
+        reply = await _read(wire, names, [len(topology.work_streams), len(parked)])
         open_queries, working, in_parked, delayed, bare, parked_known, flat = reply
         if parked_known != len(parked):
             continue

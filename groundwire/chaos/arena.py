@@ -17,7 +17,7 @@ from bus import Bus, BusConfig, UrlBackend, Verification
 from bus.keys import Keys
 from bus.results import latest, streams_of
 from bus.wire import Arg, Wire
-from contracts import TOPOLOGY, Unreachable
+from contracts import TOPOLOGY, Transient, Unreachable
 from groundwire.embedded import TemporaryServer
 from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec
 
@@ -124,11 +124,11 @@ class Arena:
         return await self.until_answered(lambda: self.wire.call(*args))
 
     async def until_answered(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """What asking gives once the server answers: a connection may be older than the server."""
+        """What asking gives once the server answers: a connection may be older than it, a key of another type."""
         while True:
             try:
                 return await ask()
-            except Unreachable:
+            except Transient:
                 await asyncio.sleep(_POLL_S)
 
     async def add(self, stream: str, fields: Sequence[Arg]) -> str:

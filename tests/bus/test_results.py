@@ -1,4 +1,5 @@
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,7 +10,7 @@ from redis import exceptions as errors
 from bus import Backend, Result
 from bus.results import cursor_of, positions_of, read_results, streams_of
 from bus.wire import Arg, Wire
-from contracts import FormattedResponse, Invalid, ResultTimeout
+from contracts import FormattedResponse, Invalid, ResultTimeout, Transient
 
 pytest_plugins = ("bus_fixtures",)
 
@@ -159,6 +160,17 @@ async def test_a_malformed_entry_on_a_result_stream_does_not_end_the_waiting(
         assert (await waiting).query_id == query_id
     await system.call("XTRIM", system.keys.of("results.answered"), "MAXLEN", 1)
     await system.settled()
+
+
+async def test_verify_names_the_key_that_holds_another_type(system: System) -> None:
+    """Nothing can be counted then, and it is no verdict on the bus."""
+    stream = system.keys.of("drafts")
+    await system.call("SET", stream, "of another type")
+    with pytest.raises(Transient, match=re.escape(f"{stream} is a string; ")):
+        await system.bus.verify()
+    await system.call("DEL", stream)
+    [lane] = await system.bus.verify()
+    assert lane.holds
 
 
 class Listening(Wire):
