@@ -139,10 +139,11 @@ class Waiters:
     async def find_position(self) -> None:
         """Wait until it is known where reading begins; what `results` waits for is waited for here too."""
         if self._positions is None:
-            found = await _positions(self._asking, self._streams)
-            self._positions = (
-                self._positions or found
-            )  # another waiter may have been first, and be reading
+            self._begin_at(await _positions(self._asking, self._streams))
+
+    def _begin_at(self, positions: dict[str, str]) -> None:
+        if self._positions is None:  # else another waiter was first: its reader goes on from there
+            self._positions = positions
 
     @asynccontextmanager
     async def waiting(self, query_id: str) -> AsyncIterator["asyncio.Future[FormattedResponse]"]:
