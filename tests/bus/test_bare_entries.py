@@ -46,6 +46,17 @@ async def test_a_query_id_needs_no_lane_where_there_is_one(system: System, query
         assert (await system.bus.result(query_id)).query_id == query_id
 
 
+async def test_a_bare_entry_hides_no_lost_one(system: System) -> None:
+    """The sums agree, the law does not hold."""
+    await system.bus.submit_many([query("first"), query("second")])
+    stream = system.keys.of("queries")
+    [(lost, _), _] = await system.call("XRANGE", stream, "-", "+")
+    await system.call("XDEL", stream, lost)
+    await system.add("queries", "text", "why?")
+    found = await system.verification()
+    assert (found.open, found.working, found.bare, found.holds) == (2, 2, 1, False)
+
+
 async def test_a_query_id_that_is_answered_or_open_is_dropped_and_counted(system: System) -> None:
     """No second result, whether it came bare or by submit."""
     async with system.running():
