@@ -26,6 +26,7 @@ Exit codes: 0 answered, 1 failed, 2 usage, 3 no system, 4 out_of_scope, 5 reject
 
 COMMANDS = (
     "ask",
+    "search",
     "up",
     "worker",
     "publish",

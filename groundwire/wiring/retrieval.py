@@ -1,6 +1,6 @@
 """The retrieve agent alone, on documents in memory: for measuring it without the other four."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from contracts import Intent, Query, RetrievedContext
@@ -13,6 +13,8 @@ from .rules import Reader
 if TYPE_CHECKING:
     from groundwire.corpus import Document
     from groundwire.models import Embedder
+
+PUBLIC = "public"
 
 Retriever = Callable[[str], Awaitable[RetrievedContext]]
 
@@ -31,20 +33,20 @@ def build_retriever(
     search, ranking = search_of(profile, reader, embedder), ranking_of(profile)
 
     async def find(question: str) -> RetrievedContext:
-        return await retrieve(_asking(question), search=search, ranking=ranking)
+        return await retrieve(asking(question), search=search, ranking=ranking)
 
     return find
 
 
-def _asking(question: str) -> Intent:
-    """An intent that asks for just this; no classifier stands before it."""
+def asking(question: str, labels: Sequence[str] = (PUBLIC,)) -> Intent:
+    """An intent that asks for just this, its blanks as `understand` leaves them; no classifier stands before it."""
     return Intent(
-        query=Query(text=question, session_id="bench"),
-        cleaned_text=question,
-        label="bench",
-        labels=("bench",),
+        query=Query(text=question, session_id="search", labels=tuple(labels)),
+        cleaned_text=" ".join(question.split()),
+        label="search",
+        labels=("search",),
         confidence=1.0,
-        category_scores={"bench": 1.0},
+        category_scores={"search": 1.0},
         entities=(),
         in_scope=True,
     )
