@@ -3,26 +3,31 @@
 import asyncio
 import os
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bus import Bus, UrlBackend
-from contracts import TOPOLOGY, Invalid, NoSystem, Unreachable
+from contracts import TOPOLOGY, GroundwireError, Invalid, NoSystem, Unreachable
+from groundwire import logs
 from groundwire.client import bus_config
 from groundwire.corpus import is_root
 from groundwire.embedded import EmbeddedServer, SystemLock, SystemState
 from groundwire.settings import Settings, redact_url
 from groundwire.supervisor import Supervisor, WorkerSpec, worker_command
-from groundwire.wiring import ingest_corpus
+from groundwire.wiring import grow_corpus, ingest_corpus
 
 if TYPE_CHECKING:
     from groundwire.corpus import Ingestion, Progress
 
+T = TypeVar("T")
 OnStep = Callable[[str], None]
 READY_S = 60.0
 POLL_S = 0.05
@@ -89,6 +94,7 @@ async def running_system(
         supervisor = Supervisor(specs, logs=settings.home / "logs", on_death=on_death, env=env)
         on_step("starting the workers")
         ingesting = asyncio.create_task(_ingest(settings, docs))
+        growing: asyncio.Task[None] | None = None
         try:
             await supervisor.start()
             on_step("reading the documents")
@@ -96,10 +102,11 @@ async def running_system(
             on_step("waiting for the workers")
             await _until_ready(bus, supervisor, counts, settings)
             lock.publish(_state(settings, url, url_file, docs, counts))
+            if docs is not None and not temporary:
+                growing = asyncio.create_task(_grow(settings))
             yield System(bus, url, settings, supervisor, ingestion)
         finally:
-            ingesting.cancel()
-            await asyncio.gather(ingesting, return_exceptions=True)
+            await _cancel(ingesting, growing)
             on_step("draining the workers")
             await supervisor.stop(settings.grace_s + 1)
             on_step("stopping the server")
@@ -151,24 +158,65 @@ def _text(value: object) -> str:
 async def _ingest(settings: Settings, docs: Path | None) -> "Ingestion | None":
     if docs is None:
         return None
+    return await _in_thread(
+        partial(ingest_corpus, [docs], settings.corpus, intents=settings.intents, slow_later=True),
+        settings,
+    )
+
+
+async def _grow(settings: Settings) -> None:
+    """Add the vectors while the corpus answers by its words already."""
+    log = logs.bus_log()
+    with ThreadPoolExecutor(1, initializer=_give_way) as own:
+        try:
+            grow = partial(grow_corpus, settings.corpus)
+            version = await _in_thread(grow, settings, own)
+        except (GroundwireError, OSError) as error:
+            log("corpus.failed", error=str(error)[:200])
+        else:
+            log("corpus.grown", version=version)
+
+
+def _give_way() -> None:
+    """Let questions have the cores first."""
+    if sys.platform == "linux":  # elsewhere it would be the whole process
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+
+
+class _Stopped(Exception):
+    """Nobody waits for a change of the corpus any more."""
+
+
+async def _in_thread(
+    work: Callable[..., T], settings: Settings, executor: ThreadPoolExecutor | None = None
+) -> T | None:
+    """Change the corpus off the loop. A thread can't be cancelled: it ends itself at its next step."""
     stop = threading.Event()
 
     def heed(_: "Progress") -> None:
-        """A thread can't be cancelled: it ends itself at its next step."""
         if stop.is_set():
-            raise asyncio.CancelledError
+            raise _Stopped
 
+    def run() -> T | None:
+        try:
+            return work(profile=settings.profile, on_progress=heed)
+        except _Stopped:
+            return None
+
+    running = asyncio.get_running_loop().run_in_executor(executor, run)
     try:
-        return await asyncio.to_thread(
-            ingest_corpus,
-            [docs],
-            settings.corpus,
-            profile=settings.profile,
-            intents=settings.intents,
-            on_progress=heed,
-        )
+        return await asyncio.shield(running)
     finally:
         stop.set()
+        await asyncio.wait([running])  # it writes no file once its owner believes that it has ended
+
+
+async def _cancel(*tasks: "asyncio.Task[Any] | None") -> None:
+    """Cancel those that were begun, and wait for their ends."""
+    begun = [task for task in tasks if task is not None]
+    for task in begun:
+        task.cancel()
+    await asyncio.gather(*begun, return_exceptions=True)
 
 
 async def _until_ready(

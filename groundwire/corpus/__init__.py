@@ -5,7 +5,7 @@ from .chunking import CHUNKING_VERSION, Chunking, chunk
 from .difference import Difference, difference
 from .embedded import VectorPart, embedded_text
 from .index import Index, Scoring, embed
-from .ingest import DryRun, Ingestion, dry_run, in_memory, ingest, snapshot_of
+from .ingest import DryRun, Ingestion, dry_run, grow_current, in_memory, ingest, snapshot_of
 from .keywords import KeywordPart
 from .lock import Busy
 from .manifest import Counts, Damaged, Manifest
@@ -70,6 +70,7 @@ __all__ = [
     "dry_run",
     "embed",
     "embedded_text",
+    "grow_current",
     "in_memory",
     "ingest",
     "is_root",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 VECTORS = "vectors"
 TEXT_VERSION = 1
 """Raised whenever `embedded_text` says something else of the same passage."""
-BATCH_PASSAGES = 32
+BATCH_PASSAGES = 16
 """Few, so that progress is seen and an interruption is heard."""
 
 

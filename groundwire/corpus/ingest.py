@@ -22,7 +22,7 @@ from .growth import Staged, agree, build_parts, grow
 from .lock import IngestLock
 from .manifest import DATABASE, INTENTS, Damaged, Manifest
 from .model import Document, Problem
-from .parts import OnProgress, Progress, quick
+from .parts import OnProgress, Part, Progress, quick
 from .plan import Plan, Recipe, as_stored, make_plan
 from .reading import SourceFile, load_source, read_source
 from .snapshot import Snapshot
@@ -64,11 +64,16 @@ def _silent(progress: Progress) -> None: ...
 
 
 def ingest(
-    paths: Sequence[Path], root: Path, recipe: Recipe, *, on_progress: OnProgress = _silent
+    paths: Sequence[Path],
+    root: Path,
+    recipe: Recipe,
+    *,
+    on_progress: OnProgress = _silent,
+    slow_later: bool = False,
 ) -> Ingestion:
     """Make the documents of these paths the current corpus of `root`; Invalid if there are none.
 
-    Busy if another process is changing the corpus.
+    Busy if another process is changing the corpus. `slow_later`: leave what takes long to `grow_current`.
     """
     begun = time.monotonic()
     with IngestLock(root):
@@ -79,12 +84,27 @@ def ingest(
             if current is not None and not plan.is_needed:
                 done = _summary(plan, current.manifest, current.sources().values())
             else:
-                done = _build(root, plan, recipe, on_progress)
+                done = _build(root, plan, recipe, on_progress, awaited=slow_later)
                 if done.version != before:
                     switch(root, done.version)
-        version = grow(root, done.version, recipe.parts, on_progress)
+        version = done.version
+        if not slow_later:
+            version = grow(root, version, recipe.parts, on_progress)
         is_new = version != before
     return replace(done, version=version, is_new=is_new, seconds=time.monotonic() - begun)
+
+
+def grow_current(
+    root: Path, parts: Sequence[Part], *, on_progress: OnProgress = _silent
+) -> str | None:
+    """Add the parts that the current snapshot lacks, in one of the same documents; the version current then.
+
+    None if there is no corpus; Busy if another process is changing it.
+    """
+    with IngestLock(root):
+        sweep(root)
+        version = current_version(root)
+        return version and grow(root, version, parts, on_progress)
 
 
 def dry_run(
@@ -130,7 +150,9 @@ def _current(root: Path) -> Iterator[Snapshot | None]:
             snapshot.close()
 
 
-def _build(root: Path, plan: Plan, recipe: Recipe, on_progress: OnProgress) -> Ingestion:
+def _build(
+    root: Path, plan: Plan, recipe: Recipe, on_progress: OnProgress, *, awaited: bool
+) -> Ingestion:
     with staging(root) as staged:
         old = None if plan.old is None else folder_of(root, plan.old.version) / DATABASE
         writer = Writer(staged / DATABASE, old)
@@ -138,7 +160,7 @@ def _build(root: Path, plan: Plan, recipe: Recipe, on_progress: OnProgress) -> I
             sources = _write(writer, plan, recipe, on_progress)
             manifest = _manifest(writer, recipe)
             fresh = Snapshot(manifest, writer.connection)
-            first = quick(recipe.parts, fresh)
+            first = quick(recipe.parts, fresh, awaited=awaited)
             manifest = replace(
                 manifest, parts=build_parts(Staged(staged, fresh, plan.current), first, on_progress)
             )

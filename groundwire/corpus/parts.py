@@ -15,6 +15,8 @@ from .snapshot import Snapshot
 
 MOST_AT_ONCE = 256
 """Passages that still have to be computed for a part: above this it follows later."""
+MOST_WHEN_AWAITED = 16
+"""The same where someone waits for the first answer."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ def wanted(parts: Sequence[Part], counts: Counts) -> dict[str, Part]:
     return {part.name: part for part in parts if part.is_wanted(counts)}
 
 
-def quick(parts: Sequence[Part], snapshot: Snapshot) -> list[Part]:
-    """Those that can be in the first snapshot of new documents."""
+def quick(parts: Sequence[Part], snapshot: Snapshot, *, awaited: bool) -> list[Part]:
+    """Those that can be in the first snapshot of new documents; fewer where an answer is `awaited`."""
+    most = MOST_WHEN_AWAITED if awaited else MOST_AT_ONCE
     found = wanted(parts, snapshot.counts).values()
-    return [part for part in found if part.missing(snapshot) <= MOST_AT_ONCE]
+    return [part for part in found if part.missing(snapshot) <= most]

@@ -108,12 +108,27 @@ def ingest_corpus(
     intents: Path | str | None = None,
     labels: Sequence[str] = (),
     on_progress: "OnProgress | None" = None,
+    slow_later: bool = False,
 ) -> "Ingestion":
-    """Ingest documents, with the intents beside them, and make them the current corpus."""
+    """Ingest documents, with the intents beside them, and make them the current corpus.
+
+    `slow_later`: so that they answer at once, by their words; `grow_corpus` adds what takes long.
+    """
     from groundwire.corpus import ingest
 
     recipe = _recipe(paths, root, load_profile(profile), intents, labels)
-    return ingest(paths, root, recipe, on_progress=on_progress or _silent)
+    report = on_progress or _silent
+    return ingest(paths, root, recipe, on_progress=report, slow_later=slow_later)
+
+
+def grow_corpus(
+    root: Path, *, profile: str | Profile = "default", on_progress: "OnProgress | None" = None
+) -> str | None:
+    """Add what a profile's search needs and the current corpus lacks; the version current then."""
+    from groundwire.corpus import grow_current
+
+    parts = _parts(load_profile(profile), root)
+    return grow_current(root, parts, on_progress=on_progress or _silent)
 
 
 def plan_ingestion(

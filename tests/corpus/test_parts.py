@@ -16,6 +16,7 @@ from groundwire.corpus import (
     Recipe,
     Snapshot,
     current_version,
+    grow_current,
     ingest,
 )
 from groundwire.corpus.versions import history
@@ -99,6 +100,21 @@ def test_a_slow_part_follows_in_a_later_version_of_the_same_documents(
     for name in ("corpus.sqlite", "quick/words.txt"):
         files = [(root / "snapshots" / one / name).stat().st_ino for one in (first, second)]
         assert files[0] == files[1]
+
+
+def test_where_an_answer_is_awaited_a_slow_part_is_left_for_later(docs: Path, root: Path) -> None:
+    """Even a hundred passages; asked for then, it comes, and once more changes nothing."""
+    parts = [Words("quick"), Words("slow", slow=100)]
+    recipe = Recipe(Chunking(), parts=tuple(parts))
+    assert grow_current(root, parts) is None
+    first = ingest([docs], root, recipe, slow_later=True).version
+    assert parts_of(root, first) == {"quick": "1"}
+    grown = grow_current(root, parts)
+    assert grown is not None
+    assert current_version(root) == grown != first
+    assert parts_of(root, grown) == {"quick": "1", "slow": "1"}
+    assert ingest([docs], root, recipe, slow_later=True).version == grown
+    assert grow_current(root, parts) == grown
 
 
 def test_what_was_cut_short_is_made_up_for_by_the_next_run(docs: Path, root: Path) -> None:

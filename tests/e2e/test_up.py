@@ -1,5 +1,6 @@
 """How `groundwire up` begins and ends: killed, interrupted on a terminal, started twice."""
 
+import json
 import os
 import pty
 import signal
@@ -22,6 +23,7 @@ from .machine import (
     STAGES,
     START_S,
     Home,
+    asked,
     await_up,
     descendants,
     end,
@@ -70,6 +72,25 @@ async def test_nothing_is_left_of_a_killed_up_and_the_next_one_finishes_its_work
             assert (await bus.verify())[0].holds
     assert Counter(result.query_id for result in results) == Counter(due)
     assert {result.status for result in results} == {"approved"}
+
+
+async def test_vectors_follow_while_the_corpus_answers(tmp_path: Path) -> None:
+    """`up` is ready before they are made; the workers move on to the version that has them by themselves."""
+    home = Home(tmp_path, (("GROUNDWIRE_PROFILE", "fast"), ("GROUNDWIRE_LOG_LEVEL", "info")))
+    with running_up(home, "--docs", HANDBOOK):
+        eventually(lambda: "corpus.grown" in home.said(), "vectors", 60.0)
+        corpus = home.path / "corpus"
+        history = (corpus / "history.jsonl").read_text().splitlines()
+        versions = [json.loads(line)["version"] for line in history]
+        by_words, by_both = (
+            json.loads((corpus / "snapshots" / version / "manifest.json").read_text())
+            for version in versions
+        )
+        async with home.connect() as bus:
+            result = await asked(bus, "How do I cancel my plan?")
+    assert set(by_words["parts"]) == {"keyword"}
+    assert set(by_both["parts"]) == {"keyword", "vectors"}
+    assert result.status == "approved"
 
 
 @contextmanager
