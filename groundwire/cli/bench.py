@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import quality
+from . import quality, scope
 from .codes import ExitCode
 from .context import console, write_json
 from .progress import progress_bar
@@ -20,6 +20,8 @@ EPILOG = """Examples:
   groundwire bench scale --passages 10000 --passages 1000000 --vectors --json
 
   groundwire bench retrieval --data ../shared/data --set scifact
+
+  groundwire bench scope --data ../shared/data
 """
 
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
@@ -28,11 +30,12 @@ bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     app.add_typer(
-        bench, name="bench", help="Measure search: scale, retrieval, chunks.", epilog=EPILOG
+        bench, name="bench", help="Measure: scale, retrieval, chunks, scope.", epilog=EPILOG
     )
 
 
 quality.add_to(bench)
+scope.add_to(bench)
 
 
 @bench.command("scale", epilog=EPILOG)

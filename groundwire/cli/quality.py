@@ -59,7 +59,7 @@ def retrieval(
         raise Misconfigured("no data: give --data DIR or set GROUNDWIRE_DATA")
     collection = read_set(folder, name)
     measured = []
-    with _bar() as progress:
+    with bars() as progress:
         for system in evals.systems(profile or ["default"]):
             if packages := evals.lacking(system):
                 console_err().print(f"{system.name}: left out, needs {', '.join(packages)}")
@@ -99,7 +99,7 @@ def chunks(
     except Unreadable as error:
         raise Misconfigured(str(error)) from error
     measured = []
-    with _bar() as progress:
+    with bars() as progress:
         for system in evals.systems(profile or ["default"]):
             where = cache or known.home / "cache"
             measured.append(
@@ -114,7 +114,7 @@ def chunks(
 
 
 @contextmanager
-def _bar() -> Iterator["Progress"]:
+def bars() -> Iterator["Progress"]:
     """A bar for each step, on standard error; nothing where that isn't a terminal."""
     from rich.progress import Progress as Bars
     from rich.progress import TaskID

@@ -71,12 +71,15 @@ class SynthesizePart(_Part):
 
 
 class Profile(_Part):
-    """Everything that evaluation compares. `intents`: the shipped set, where documents have none."""
+    """Everything that evaluation compares.
+
+    `intents`: the shipped set where documents have none; None: what the documents are about decides.
+    """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
     version: Annotated[int, Field(ge=1)]
     description: str
-    intents: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
+    intents: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")] | None = None
     understand: UnderstandPart
     chunking: ChunkingPart
     terms: TermsPart

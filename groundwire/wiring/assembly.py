@@ -127,7 +127,7 @@ def grow_corpus(
     """Add what a profile's search needs and the current corpus lacks; the version current then."""
     from groundwire.corpus import grow_current
 
-    parts = _parts(load_profile(profile), root)
+    parts = _parts(load_profile(profile), root, has_intents=_has_intents(root))
     return grow_current(root, parts, on_progress=on_progress or _silent)
 
 
@@ -150,6 +150,17 @@ def plan_ingestion(
 def _silent(progress: "Progress") -> None: ...
 
 
+def _has_intents(root: Path) -> bool:
+    """Whether intents belong to the current corpus."""
+    from groundwire.corpus import CorpusStore, is_root
+
+    if not is_root(root):
+        return False
+    store = CorpusStore(root)
+    snapshot = store.snapshot(store.current_version())
+    return snapshot is not None and snapshot.intents is not None
+
+
 def _recipe(
     paths: Sequence[Path],
     root: Path,
@@ -164,12 +175,22 @@ def _recipe(
     else:
         text = intents_file.read_text(Path(intents))
         intents_file.parse(text, str(intents))
-    parts = _parts(profile, root)
+    parts = _parts(profile, root, has_intents=text is not None)
     return Recipe(chunking_of(profile), text, tuple(labels) or None, parts)
 
 
-def _parts(profile: Profile, root: Path) -> "tuple[Part, ...]":
-    """What is built for a profile. The course's scores all passages in memory."""
+def _parts(profile: Profile, root: Path, *, has_intents: bool) -> "tuple[Part, ...]":
+    """What is built for a profile. Without intents the documents have to say what is in scope."""
+    found = _indexes(profile, root)
+    if has_intents or profile.intents is not None:
+        return found
+    from .familiarity import scope_parts
+
+    return found + scope_parts(profile, root)
+
+
+def _indexes(profile: Profile, root: Path) -> "tuple[Part, ...]":
+    """What a profile finds by. The course's scores all passages in memory."""
     name = profile.retrieve.embedder
     if name == "hashing":
         return ()

@@ -34,7 +34,7 @@ def build_handler(stage: str, assembly: Assembly) -> Handler:
     reader = Reader(assembly)
     match stage:
         case "understand":
-            return _understand(reader)
+            return _understand(assembly.profile, reader)
         case "retrieve":
             return _retrieve(assembly.profile, reader)
         case "synthesize":
@@ -64,11 +64,18 @@ def build_pipeline(
     return Pipeline(**agents)
 
 
-def _understand(reader: Reader) -> Handler:
+def _understand(profile: Profile, reader: Reader) -> Handler:
     from agents.understand import understand
 
+    from .familiarity import Scopes
+
+    scopes = Scopes(profile)
+
     async def handle(query: Query) -> Intent | OutOfScope | Clarification:
-        return await understand(query, classifier=(await reader.rules()).classifier)
+        snapshot = await reader.current()
+        rules = await reader.rules(snapshot.version)
+        familiarity = None if rules.has_intents else scopes.of(snapshot)
+        return await understand(query, classifier=rules.classifier, familiarity=familiarity)
 
     return handle
 

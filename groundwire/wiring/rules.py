@@ -19,7 +19,7 @@ from groundwire.profiles import Profile
 from .assembly import Assembly
 
 if TYPE_CHECKING:
-    from agents.keywords import KeywordClassifier
+    from agents.understand import Classifier
     from groundwire.corpus import Snapshot
 
 
@@ -27,9 +27,19 @@ if TYPE_CHECKING:
 class Rules:
     """What the intents of one corpus version say, in the agents' own values."""
 
-    classifier: "KeywordClassifier"
+    classifier: "Classifier"
     vocabulary: Vocabulary
     wording: Wording
+    has_intents: bool = True
+
+
+def rules_without_intents(profile: Profile) -> Rules:
+    """Every question that is about the documents is one for the system."""
+    from agents.understand import AnyQuestion
+
+    canonical = profile.synthesize.entity_words == "canonical"
+    words = Vocabulary(matching=profile.understand.matching, canonical_only=canonical)
+    return Rules(AnyQuestion(), words, Wording(), has_intents=False)
 
 
 def rules_of(intents: Intents, profile: Profile) -> Rules:
@@ -93,5 +103,7 @@ class Reader:
             return rules_of(self._assembly.intents, profile)
         if text is not None:
             return rules_of(intents_file.parse(text, "the corpus's intents.toml"), profile)
+        if profile.intents is None:
+            return rules_without_intents(profile)
         shipped = profiles.shipped_intents(profile.intents)
         return rules_of(intents_file.parse(shipped, f"intents {profile.intents}"), profile)

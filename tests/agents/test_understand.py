@@ -5,7 +5,7 @@ import pytest
 from agents.entities import EntityValue, Vocabulary
 from agents.keywords import Category, KeywordClassifier
 from agents.matching import Matching, occurs
-from agents.understand import understand
+from agents.understand import AnyQuestion, understand
 from contracts import Entity, Intent, OutOfScope, Query
 
 PLANS = Vocabulary(
@@ -108,3 +108,32 @@ def test_keywords_match_by_the_rule_of_the_profile(
 ) -> None:
     """The course matches substrings; whole words don't find `sla` in `translate`."""
     assert occurs(keyword, text, matching) is expected
+
+
+@pytest.mark.parametrize(
+    ("is_near", "text"), [(True, "Is it far?"), (False, "Is it far?"), (True, " ")]
+)
+async def test_without_intents_the_documents_decide_what_is_in_scope(
+    is_near: bool, text: str
+) -> None:
+    """A near question has the neutral label; a far one none, and the reason; a blank one is empty."""
+    asked: list[tuple[str, tuple[str, ...]]] = []
+
+    async def familiarity(text: str, labels: tuple[str, ...]) -> bool:
+        asked.append((text, labels))
+        return is_near
+
+    query = Query(text=text, session_id="s1", labels=("staff",))
+    found = await understand(query, classifier=AnyQuestion(), familiarity=familiarity)
+    if not text.strip():
+        assert isinstance(found, OutOfScope)
+        assert (found.reason, asked) == ("empty", [])
+        return
+    assert asked == [(text, ("staff",))]
+    if is_near:
+        assert isinstance(found, Intent)
+        assert (found.label, found.category_scores) == ("question", {"question": 1.0})
+    else:
+        assert isinstance(found, OutOfScope)
+        assert (found.reason, found.intent.confidence) == ("far_from_corpus", 0.0)
+        assert not any(found.intent.category_scores.values())

@@ -47,9 +47,13 @@ async def test_reference_returns_three_passages_even_without_evidence(passages: 
     assert trace.response.status == "approved"
 
 
-async def test_default_falls_back_honestly_without_evidence(passages: Path) -> None:
-    """Nothing found is said, not filled with the first passage."""
-    trace = await build_pipeline("default", passages).run("unsubscribe")
+async def test_default_falls_back_honestly_without_evidence(passages: Path, tmp_path: Path) -> None:
+    """Nothing found for a question that is in scope is said, not filled with the first passage."""
+    intents = tmp_path / "intents.toml"
+    intents.write_text(
+        'version = 1\n[[intents]]\nlabel = "leaving"\nkeywords = { "unsubscribe" = 3 }\n'
+    )
+    trace = await build_pipeline("default", passages, intents).run("unsubscribe")
     assert ids(trace) == []
     assert trace.response.status == "approved_fallback"
     assert trace.response.segments == ()
@@ -95,7 +99,7 @@ async def test_a_query_is_answered_from_what_its_labels_open(tmp_path: Path) -> 
     both = asked.model_copy(update={"labels": ("staff",)})
     assert documents(await pipeline.run(both)) == ["hidden.md"]
     nothing = await pipeline.run(asked.model_copy(update={"labels": ("other",)}))
-    assert nothing.response.status == "approved_fallback"
+    assert nothing.response.status == "out_of_scope"
 
 
 async def test_a_new_corpus_is_answered_from_without_a_restart(tmp_path: Path) -> None:
@@ -164,9 +168,9 @@ async def test_real_policies_answer_a_refund_question_verbatim(policies: Pipelin
 
 @pytest.mark.parametrize("text", ["What's the weather like today?", "Tell me a joke", "Hi!"])
 async def test_small_talk_is_out_of_scope_of_real_policies(policies: Pipeline, text: str) -> None:
-    """The generic intents match nothing in it."""
+    """It is far from what the documents say."""
     trace = await policies.run(text)
-    assert trace.response.status == "out_of_scope"
+    assert (trace.intent.in_scope, trace.response.status) == (False, "out_of_scope")
 
 
 @pytest.mark.parametrize(
