@@ -1,7 +1,7 @@
 """The order of passages: fusion of two score lists, and reranking by word pairs. Pure."""
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -9,7 +9,9 @@ from typing import Literal
 from .tokens import Analyzer, words
 
 Fusion = Literal["convex", "rrf"]
-Rerank = Literal["none", "pairs", "linear"]
+Rerank = Literal["none", "pairs", "linear", "model"]
+Rescore = Callable[[str, Sequence[str]], Sequence[float]]
+"""How well each of some texts answers a question, by a model that reads both together."""
 
 RRF_CONSTANT = 60
 """Cormack, Clarke and Büttcher 2009."""
@@ -19,7 +21,8 @@ RRF_CONSTANT = 60
 class Ranking:
     """How passages are ordered. `alpha` weighs keywords against vectors; `k` are kept.
 
-    `rerank`: `pairs` reorders the `k` kept, `linear` the best `depth` by `weights` of their features.
+    `rerank`: `pairs` reorders the `k` kept, `linear` the best `depth` by `weights` of their features,
+    `model` the same by `rescore`, which must be there then.
     `keep_unsupported`: also return passages without evidence, which is a term of the question or,
     where `least_cosine` is set, a vector at least that near to it.
     """
@@ -31,6 +34,7 @@ class Ranking:
     depth: int = 50
     weights: Mapping[str, float] = field(default_factory=dict)
     analyze: Analyzer = field(default_factory=Analyzer)
+    rescore: Rescore | None = None
     keep_unsupported: bool = True
     least_cosine: float | None = None
 

@@ -1,6 +1,6 @@
 """The second agent: the passages that a question is answered from."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, assert_never
 
@@ -66,16 +66,32 @@ def shortlist(found: Found, ranking: Ranking) -> Shortlist:
     hybrid = fuse(words, near, alpha, ranking.fusion)
     scores = zip(words, near, strict=True)
     supported = [place for place, both in enumerate(scores) if ranking.supports(*both)]
-    deep = max(ranking.k, ranking.depth) if ranking.rerank == "linear" else ranking.k
+    deep = max(ranking.k, ranking.depth) if ranking.rerank in ("linear", "model") else ranking.k
     top = best(hybrid, deep, supported)
     return Shortlist(
         top, [hybrid[position] for position in top], [found.passage(position) for position in top]
     )
 
 
-async def retrieve(intent: Intent, *, search: Search, ranking: Ranking) -> RetrievedContext:
+Away = Callable[[Callable[[], RetrievedContext]], Awaitable[RetrievedContext]]
+"""Does work that takes a while somewhere where nobody waits for its thread."""
+
+
+async def here(work: Callable[[], RetrievedContext]) -> RetrievedContext:
+    """Do it at once."""
+    return work()
+
+
+async def retrieve(
+    intent: Intent, *, search: Search, ranking: Ranking, away: Away = here
+) -> RetrievedContext:
     """Find the best passages for an intent, with every score and rank that put them there."""
     found = await search(intent.cleaned_text, intent.query.labels)
+    return await away(lambda: ordered(intent, found, ranking))
+
+
+def ordered(intent: Intent, found: Found, ranking: Ranking) -> RetrievedContext:
+    """The best of what was found, in order."""
     top = shortlist(found, ranking)
     reranked = _reranked(intent.cleaned_text, found, top, ranking)
     places = range(len(top.positions))
@@ -110,11 +126,24 @@ def _reranked(question: str, found: Found, top: Shortlist, ranking: Ranking) -> 
             return [pair_overlap(question, passage.text) for passage in top.passages]
         case "linear":
             told = look_again(question, found, top, ranking)
-            scores = [weighed(each, ranking.weights) for each in told]
-            below = min(scores, default=0.0) - 1.0
-            return scores + [below] * (len(top.positions) - len(scores))
+            return _above_the_rest([weighed(each, ranking.weights) for each in told], top)
+        case "model":
+            assert ranking.rescore is not None, "a model is asked"
+            texts = [f"{_heading(one)}\n{one.text}" for one in top.passages[: ranking.depth]]
+            scores = ranking.rescore(question, texts) if texts else ()
+            return _above_the_rest(list(scores), top)
         case other:
             assert_never(other)
+
+
+def _above_the_rest(scores: list[float], top: Shortlist) -> list[float]:
+    """Scores of the first of a shortlist; the others keep their order below them."""
+    below = min(scores, default=0.0) - 1.0
+    return scores + [below] * (len(top.positions) - len(scores))
+
+
+def _heading(passage: FoundPassage) -> str:
+    return "\n".join([passage.title, *passage.heading_path])
 
 
 def look_again(question: str, found: Found, top: Shortlist, ranking: Ranking) -> list[Features]:
@@ -123,7 +152,7 @@ def look_again(question: str, found: Found, top: Shortlist, ranking: Ranking) ->
     alike = found.alike(deep[:FEEDBACK]) if found.alike and deep else ()
     candidates = [
         Candidate(
-            heading="\n".join([passage.title, *passage.heading_path]),
+            heading=_heading(passage),
             text=passage.text,
             keyword=found.keyword_scores[position],
             vector=0.0 if found.vector_scores is None else found.vector_scores[position],

@@ -48,7 +48,7 @@ def _binary() -> Finding:
 
 
 def _profile(settings: Settings) -> Finding:
-    from groundwire.wiring import load_profile, stand_in
+    from groundwire.wiring import endpoint_of, load_profile, stand_in
 
     try:
         note, used = stand_in(settings.profile), load_profile(settings.profile)
@@ -58,6 +58,13 @@ def _profile(settings: Settings) -> Finding:
         )
     if note is not None:
         return Finding("profile", "warning", note, "install groundwire[vectors]")
+    if used.retrieve.embedder == "http" and endpoint_of(settings) is None:
+        return Finding(
+            "profile",
+            "error",
+            f"{used.name}, embedder http, and no endpoint is set",
+            "set GROUNDWIRE_EMBEDDINGS_URL and GROUNDWIRE_EMBEDDINGS_MODEL",
+        )
     return Finding("profile", "ok", f"{used.name}, embedder {used.retrieve.embedder}")
 
 

@@ -17,10 +17,12 @@ from pydantic_core import ErrorDetails
 
 from contracts.errors import Misconfigured
 
-__all__ = ["Settings", "load_settings", "redact_url"]
+__all__ = ["SECRETS", "Settings", "load_settings", "redact_url"]
 
 PREFIX = "GROUNDWIRE_"
 FILE_NAME = "groundwire.toml"
+SECRETS = ("redis_url", "embeddings_key")
+"""What may come from a file instead, and is never printed whole."""
 SCHEMES = ("redis", "rediss", "unix")
 
 Count = Annotated[int, Field(ge=1)]
@@ -46,6 +48,13 @@ class Settings(BaseModel):
     )
     intents: Path | None = Field(None, description="The intents file, instead of the corpus's own.")
     profile: str = Field("default", min_length=1, description="Name of the profile of the agents.")
+    embeddings_url: str | None = Field(
+        None, description="Endpoint of the embedder `http`, like `https://host/v1`."
+    )
+    embeddings_model: str | None = Field(
+        None, min_length=1, description="Name of the model at that endpoint."
+    )
+    embeddings_key: SecretStr | None = Field(None, description="Key of that endpoint.")
     lanes: int = Field(1, ge=1, le=1024, description="Lanes of the bus; fixed at its first start.")
     attempts: Count = Field(5, description="Failed attempts before a dead letter.")
     deliveries: Count = Field(5, description="Deliveries, crashes included, before a dead letter.")
@@ -83,13 +92,28 @@ class Settings(BaseModel):
             _check_server_url(url.get_secret_value())
         return url
 
+    @field_validator("embeddings_url")
+    @classmethod
+    def _is_an_endpoint(cls, url: str | None) -> str | None:
+        if url is not None:
+            _check_endpoint(url)
+        return url
+
+    @field_validator("embeddings_key")
+    @classmethod
+    def _fits_a_header(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and not _KEY.fullmatch(key.get_secret_value()):
+            raise ValueError("must be printable ASCII without blanks")
+        return key
+
     def redacted(self) -> dict[str, str]:
         """Every setting as it may be printed: passwords are `***`, unset ones empty."""
         shown: dict[str, str] = {}
         for name in type(self).model_fields:
             value: object = getattr(self, name)
             if isinstance(value, SecretStr):
-                shown[name] = redact_url(value.get_secret_value())
+                is_url = name == "redis_url"
+                shown[name] = redact_url(value.get_secret_value()) if is_url else "***"
             else:
                 shown[name] = "" if value is None else str(value)
         return shown
@@ -104,7 +128,7 @@ def load_settings(env: Mapping[str, str], folder: Path) -> Settings:
     given: dict[str, object] = {}
     sources: dict[str, str] = {}
     for layer in (_read_file(folder / FILE_NAME), _read_environment(env)):
-        values = _with_secret_from_file(layer, folder)
+        values = _with_secrets_from_files(layer, folder)
         given |= {name: value for name, (_, value) in values.items()}
         sources |= {name: source for name, (source, _) in values.items()}
     home = _path_in(folder, given.get("home", ".groundwire"))
@@ -121,11 +145,15 @@ def load_settings(env: Mapping[str, str], folder: Path) -> Settings:
         raise Misconfigured("; ".join(lines)) from None
 
 
+def _names() -> tuple[str, ...]:
+    return (*Settings.model_fields, *(f"{secret}_file" for secret in SECRETS))
+
+
 Layer = dict[str, tuple[str, object]]  # name → (where it was set, its value)
 
 
 def _read_environment(env: Mapping[str, str]) -> Layer:
-    known = {PREFIX + name.upper(): name for name in (*Settings.model_fields, "redis_url_file")}
+    known = {PREFIX + name.upper(): name for name in _names()}
     layer: Layer = {}
     for variable, value in env.items():
         if not variable.upper().startswith(PREFIX):
@@ -144,29 +172,35 @@ def _read_file(path: Path) -> Layer:
         return {}
     except (OSError, ValueError) as error:
         raise Misconfigured(f"{path} cannot be read: {_reason(error)}") from error
-    known = (*Settings.model_fields, "redis_url_file")
+    known = _names()
     for key in table:
         if key not in known:
             raise Misconfigured(f"unknown key {key} in {path}{_near(key.lower(), known)}")
     return {key: (f"{key} in {path}", value) for key, value in table.items()}
 
 
-def _with_secret_from_file(layer: Layer, folder: Path) -> Layer:
-    """The layer with `redis_url_file` replaced by the URL that the file holds."""
-    if "redis_url_file" not in layer:
-        return layer
+def _with_secrets_from_files(layer: Layer, folder: Path) -> Layer:
+    """The layer with each secret's file replaced by what the file holds."""
     rest = dict(layer)
-    source, named = rest.pop("redis_url_file")
-    if "redis_url" in rest:
-        raise Misconfigured(f"{rest['redis_url'][0]} and {source} are both set: keep one of them")
+    for secret in SECRETS:
+        if f"{secret}_file" in rest:
+            source, named = rest.pop(f"{secret}_file")
+            if secret in rest:
+                raise Misconfigured(
+                    f"{rest[secret][0]} and {source} are both set: keep one of them"
+                )
+            rest[secret] = (source, _read_secret(source, named, folder))
+    return rest
+
+
+def _read_secret(source: str, named: object, folder: Path) -> str:
     path = _path_in(folder, named)
     if not isinstance(path, Path):
         raise Misconfigured(f"{source}: must be the name of a file")
     try:
-        url = path.read_text(encoding="utf-8").strip()
+        return path.read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
         raise Misconfigured(f"{source}: {path} cannot be read: {_reason(error)}") from error
-    return rest | {"redis_url": (source, url)}
 
 
 def _path_in(folder: Path, value: object) -> object:
@@ -183,7 +217,7 @@ def _complaint(error: ErrorDetails, sources: Mapping[str, str]) -> str:
     name = str(error["loc"][0])
     rule = error["msg"].removeprefix("Value error, ")
     where = sources.get(name, name)
-    if name == "redis_url":
+    if name in SECRETS or name == "embeddings_url":  # a URL may hold a password
         return f"{where}: {rule}"
     return f"{where}: {rule[:1].lower()}{rule[1:]} (it is {error['input']!r})"
 
@@ -214,6 +248,20 @@ def _check_server_url(url: str) -> None:
         raise ValueError("must name a host: redis://host:6379/0")
 
 
+def _check_endpoint(url: str) -> None:
+    """ValueError with the rule that `url` breaks, and never with `url` itself."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError("must be a URL with a valid host and port") from None
+    if parts.scheme not in ("http", "https") or not host:
+        raise ValueError("must be an http:// or https:// URL")
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise ValueError("must hold no user, password or query: the key has a setting of its own")
+
+
+_KEY = re.compile(r"[\x21-\x7e]+")
 _URL_PASSWORD = re.compile(r"([a-z][a-z0-9+.-]*://[^\s:/@]*:)\S*@", re.IGNORECASE)
 _QUERY_PASSWORD = re.compile(r"([?&]\w*passw(?:or)?d=)[^&\s]*", re.IGNORECASE)
 

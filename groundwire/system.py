@@ -20,9 +20,9 @@ from groundwire import logs
 from groundwire.client import bus_config
 from groundwire.corpus import is_root
 from groundwire.embedded import EmbeddedServer, SystemLock, SystemState
-from groundwire.settings import Settings, redact_url
+from groundwire.settings import SECRETS, Settings, redact_url
 from groundwire.supervisor import Supervisor, WorkerSpec, worker_command
-from groundwire.wiring import grow_corpus, ingest_corpus
+from groundwire.wiring import endpoint_of, grow_corpus, ingest_corpus
 
 if TYPE_CHECKING:
     from groundwire.corpus import Ingestion, Progress
@@ -146,8 +146,11 @@ async def _server(
 
 
 def worker_environment(settings: Settings) -> dict[str, str]:
-    """The variables that make another process see the same settings, the server's URL apart."""
-    values = settings.model_dump(mode="json", exclude={"redis_url"}, exclude_none=True)
+    """The variables that make another process see the same settings, secrets apart.
+
+    Those it finds where this one found them: in the environment that it inherits, or in groundwire.toml.
+    """
+    values = settings.model_dump(mode="json", exclude=set(SECRETS), exclude_none=True)
     return {f"GROUNDWIRE_{name.upper()}": _text(value) for name, value in values.items()}
 
 
@@ -199,7 +202,7 @@ async def _in_thread(
 
     def run() -> T | None:
         try:
-            return work(profile=settings.profile, on_progress=heed)
+            return work(profile=settings.profile, endpoint=endpoint_of(settings), on_progress=heed)
         except _Stopped:
             return None
 

@@ -87,7 +87,7 @@ class _Job:
     as_json: bool
 
     def run(self) -> int:
-        from groundwire.wiring import ingest_corpus
+        from groundwire.wiring import endpoint_of, ingest_corpus
 
         with progress_bar() as on_progress:
             done = ingest_corpus(
@@ -96,6 +96,7 @@ class _Job:
                 profile=self.known.profile,
                 intents=self.known.intents,
                 labels=self.labels,
+                endpoint=endpoint_of(self.known),
                 on_progress=on_progress,
             )
         if self.as_json:
@@ -112,7 +113,7 @@ class _Job:
             console_err().print(f"groundwire: {error}", style="red", markup=False, highlight=False)
 
     def plan(self) -> int:
-        from groundwire.wiring import plan_ingestion
+        from groundwire.wiring import endpoint_of, plan_ingestion
 
         with progress_bar() as on_progress:
             told = plan_ingestion(
@@ -121,6 +122,7 @@ class _Job:
                 profile=self.known.profile,
                 intents=self.known.intents,
                 labels=self.labels,
+                endpoint=endpoint_of(self.known),
                 on_progress=on_progress,
             )
         if self.as_json:

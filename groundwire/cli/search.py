@@ -95,7 +95,7 @@ def _search(
     from pydantic import ValidationError
 
     from contracts.envelope import fields_at_fault
-    from groundwire.wiring import assemble, stand_in
+    from groundwire.wiring import assemble, endpoint_of, stand_in
     from groundwire.wiring.searching import build_explainer
 
     known = settings(profile=profile)
@@ -106,7 +106,7 @@ def _search(
     if (note := stand_in(known.profile)) is not None:
         console_err().print(note, markup=False, highlight=False)
     with console_err().status("searching"):
-        assembly = assemble(known.profile, docs or known.corpus)
+        assembly = assemble(known.profile, docs or known.corpus, endpoint=endpoint_of(known))
         used = assembly.profile
         find = build_explainer(assembly, labels=labels, k=k or shown(used))
         try:

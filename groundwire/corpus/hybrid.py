@@ -47,6 +47,11 @@ class Hybrid:
         self._weights = weights
         self._depth = depth
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether passages are compared by vectors too."""
+        return self._vectors is not None
+
     def propose(self, text: str, labels: Sequence[str]) -> Proposed:
         """The candidates among what the labels open; without a vector index those of the words alone."""
         by_words = self._keyword.search(text, labels, self._depth, self._weights)
@@ -81,6 +86,7 @@ def _alike(
         rows /= np.where(lengths > 0.0, lengths, 1.0)
         mean = rows[list(positions)].mean(axis=0)
         length = float(np.linalg.norm(mean))
-        return [float(score) for score in rows @ mean / (length or 1.0)]
+        # Not `rows @ mean`: BLAS rounds equal rows differently by their place, and equals would change places.
+        return [float(score) for score in (rows * mean).sum(axis=1) / (length or 1.0)]
 
     return alike

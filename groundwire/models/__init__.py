@@ -7,7 +7,14 @@ What computes is imported when it is asked for: most processes only want to know
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .choice import NAMES, Unavailable, missing, open_embedder
+from .choice import (
+    NAMES,
+    Endpoint,
+    Unavailable,
+    missing,
+    open_cross_encoder,
+    open_embedder,
+)
 
 if TYPE_CHECKING:
     from .cache import Cached, Embedder
@@ -26,8 +33,10 @@ __all__ = [
     "NAMES",
     "Cached",
     "Embedder",
+    "Endpoint",
     "Unavailable",
     "Vectors",
     "missing",
+    "open_cross_encoder",
     "open_embedder",
 ]

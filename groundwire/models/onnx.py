@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 BATCH_TOKENS = 1_000
 """Tokens of a batch, padding included: more at a time costs memory and isn't faster on a CPU."""
 MAX_TOKENS = 256
+UNKNOWN = frozenset({"[UNK]", "<unk>"})
 
 
 class Onnx:
@@ -57,21 +58,14 @@ class Onnx:
     @cached_property
     def _session(self) -> Any:
         """Opened when there is something to embed: most ingestions find every text in the cache."""
-        import onnxruntime  # type: ignore[import-untyped]
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        return onnxruntime.InferenceSession(
-            str(self._model), options, providers=["CPUExecutionProvider"]
-        )
+        return open_session(self._model)
 
     @cached_property
     def _inputs(self) -> frozenset[str]:
         return frozenset(each.name for each in self._session.get_inputs())
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One unit row for each text, in order."""
+        """One unit row for each text, in order; zeros where the model knows no token of it."""
         encodings = self._tokenizer.encode_batch(list(texts))
         if not encodings:
             return np.zeros((0, self.dimensions), dtype=np.float32)
@@ -80,7 +74,10 @@ class Onnx:
             pooled = self._pooled([encodings[place] for place in places])
             for place, row in zip(places, pooled, strict=True):
                 rows[place] = row
-        return np.stack([row for row in rows if row is not None])
+        found = np.stack([row for row in rows if row is not None])
+        # All unknown texts are alike to the model: an emoji must not be near to an unknown script.
+        found[[not _is_known(one) for one in encodings]] = 0.0
+        return found
 
     def _pooled(self, encodings: Sequence["Encoding"]) -> Vectors:
         longest = max(len(one.ids) for one in encodings)
@@ -96,6 +93,24 @@ class Onnx:
             weights = mask[:, :, None].astype(np.float32)
             states = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
         return unit(states)
+
+
+def _is_known(encoding: "Encoding") -> bool:
+    tokens = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
+    return any(token not in UNKNOWN and not is_special for token, is_special in tokens)
+
+
+def open_session(model: Path) -> Any:
+    """A model ready to run, on one thread; Misconfigured if it is none."""
+    import onnxruntime  # type: ignore[import-untyped]
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    except Exception as error:
+        raise Misconfigured(f"model file {model} is no ONNX model that runs here") from error
 
 
 def batches(lengths: Sequence[int]) -> Iterator[list[int]]:

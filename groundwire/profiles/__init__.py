@@ -45,12 +45,13 @@ class RetrievePart(_Part):
     """BM25's `k1` and `b`, `alpha` of keywords against vectors, and `k` passages kept.
 
     `embedder`: `hashing` is the course's, of so many `dimensions`, with every passage scored; `none`
-    is words alone. `weights`: of the features by which `linear` reorders the best `depth`.
+    is words alone, `http` what the settings name. `weights`: of the features by which `linear` reorders the
+    best `depth`; `cross-encoder:PATH` does so by an ONNX model.
     """
 
     k1: Annotated[float, Field(ge=0.0)]
     b: Share
-    embedder: Annotated[str, Field(pattern=r"^(hashing|none|wordllama|minilm|onnx:.+)$")] = (
+    embedder: Annotated[str, Field(pattern=r"^(hashing|none|wordllama|minilm|http|onnx:.+)$")] = (
         "hashing"
     )
     dimensions: Annotated[int, Field(ge=1)] = 256
@@ -59,7 +60,7 @@ class RetrievePart(_Part):
     k: Annotated[int, Field(ge=1, le=100)]
     keep_unsupported: bool
     least_cosine: Annotated[float, Field(ge=-1.0, le=1.0)] | None = None
-    rerank: Literal["none", "pairs", "linear"]
+    rerank: Annotated[str, Field(pattern=r"^(none|pairs|linear|cross-encoder:.+)$")]
     depth: Annotated[int, Field(ge=1, le=200)] = 50
     weights: dict[str, float] = Field(default_factory=dict)
 

@@ -12,6 +12,8 @@ from groundwire.profiles import Profile
 
 if TYPE_CHECKING:
     from groundwire.corpus import DryRun, Ingestion, OnProgress, Part, Progress, Recipe, Snapshot
+    from groundwire.models import Endpoint
+    from groundwire.settings import Settings
 
 
 class Corpus(Protocol):
@@ -32,21 +34,27 @@ class Corpus(Protocol):
 
 @dataclass(frozen=True)
 class Assembly:
-    """What handlers are built from. `intents`: given explicitly, so they hold for any corpus."""
+    """What handlers are built from. `intents`: given explicitly, so they hold for any corpus.
+
+    `endpoint`: where a profile embeds whose embedder is `http`.
+    """
 
     profile: Profile
     corpus: Corpus
     intents: Intents | None = None
+    endpoint: "Endpoint | None" = None
 
     @property
     def digest(self) -> str:
         """The configuration's digest; a corpus's own intents are part of its version instead."""
-        if self.intents is None:
+        given = [] if self.intents is None else [self.intents.model_dump_json()]
+        if self.endpoint is not None and self.profile.retrieve.embedder == "http":
+            given += [self.endpoint.url, self.endpoint.model]
+        if not given:
             return self.profile.digest
         from contracts import ids
 
-        given = self.intents.model_dump_json()
-        return ids.digest(f"{self.profile.digest}/{given}".encode())
+        return ids.digest("/".join([self.profile.digest, *given]).encode())
 
 
 def load_profile(profile: str | Profile) -> Profile:
@@ -86,7 +94,10 @@ def stand_in(profile: str | Profile) -> str | None:
 
 
 def assemble(
-    profile: str | Profile, corpus: Path | str, intents: Path | str | None = None
+    profile: str | Profile,
+    corpus: Path | str,
+    intents: Path | str | None = None,
+    endpoint: "Endpoint | None" = None,
 ) -> Assembly:
     """Bind a profile to a corpus: a snapshot root, a folder of documents, or a file."""
     from groundwire.corpus import CorpusStore, FixedCorpus, in_memory, is_root
@@ -94,10 +105,24 @@ def assemble(
     chosen, path = load_profile(profile), Path(corpus)
     given = None if intents is None else intents_file.load(Path(intents))
     if is_root(path):
-        return Assembly(chosen, CorpusStore(path), given)
+        return Assembly(chosen, CorpusStore(path), given, endpoint)
     text = None if given else intents_file.text_beside([path])
     snapshot, _ = in_memory([path], chunking_of(chosen), intents=text)
-    return Assembly(chosen, FixedCorpus(snapshot), given)
+    return Assembly(chosen, FixedCorpus(snapshot), given, endpoint)
+
+
+def endpoint_of(settings: "Settings") -> "Endpoint | None":
+    """Where the settings say that `http` embeds; None if they don't."""
+    from groundwire.models import Endpoint
+
+    url, model, key = (
+        settings.embeddings_url,
+        settings.embeddings_model,
+        settings.embeddings_key,
+    )
+    if url is None or model is None:
+        return None
+    return Endpoint(url, model, None if key is None else key.get_secret_value())
 
 
 def ingest_corpus(
@@ -107,6 +132,7 @@ def ingest_corpus(
     profile: str | Profile = "default",
     intents: Path | str | None = None,
     labels: Sequence[str] = (),
+    endpoint: "Endpoint | None" = None,
     on_progress: "OnProgress | None" = None,
     slow_later: bool = False,
 ) -> "Ingestion":
@@ -116,18 +142,22 @@ def ingest_corpus(
     """
     from groundwire.corpus import ingest
 
-    recipe = _recipe(paths, root, load_profile(profile), intents, labels)
+    recipe = _recipe(paths, root, load_profile(profile), intents, labels, endpoint)
     report = on_progress or _silent
     return ingest(paths, root, recipe, on_progress=report, slow_later=slow_later)
 
 
 def grow_corpus(
-    root: Path, *, profile: str | Profile = "default", on_progress: "OnProgress | None" = None
+    root: Path,
+    *,
+    profile: str | Profile = "default",
+    endpoint: "Endpoint | None" = None,
+    on_progress: "OnProgress | None" = None,
 ) -> str | None:
     """Add what a profile's search needs and the current corpus lacks; the version current then."""
     from groundwire.corpus import grow_current
 
-    parts = _parts(load_profile(profile), root, has_intents=_has_intents(root))
+    parts = _parts(load_profile(profile), root, endpoint, has_intents=_has_intents(root))
     return grow_current(root, parts, on_progress=on_progress or _silent)
 
 
@@ -138,12 +168,13 @@ def plan_ingestion(
     profile: str | Profile = "default",
     intents: Path | str | None = None,
     labels: Sequence[str] = (),
+    endpoint: "Endpoint | None" = None,
     on_progress: "OnProgress | None" = None,
 ) -> "DryRun":
     """What `ingest_corpus` would change; changes nothing."""
     from groundwire.corpus import dry_run
 
-    recipe = _recipe(paths, root, load_profile(profile), intents, labels)
+    recipe = _recipe(paths, root, load_profile(profile), intents, labels, endpoint)
     return dry_run(paths, root, recipe, on_progress=on_progress or _silent)
 
 
@@ -167,6 +198,7 @@ def _recipe(
     profile: Profile,
     intents: Path | str | None,
     labels: Sequence[str],
+    endpoint: "Endpoint | None",
 ) -> "Recipe":
     from groundwire.corpus import Recipe
 
@@ -175,13 +207,15 @@ def _recipe(
     else:
         text = intents_file.read_text(Path(intents))
         intents_file.parse(text, str(intents))
-    parts = _parts(profile, root, has_intents=text is not None)
+    parts = _parts(profile, root, endpoint, has_intents=text is not None)
     return Recipe(chunking_of(profile), text, tuple(labels) or None, parts)
 
 
-def _parts(profile: Profile, root: Path, *, has_intents: bool) -> "tuple[Part, ...]":
+def _parts(
+    profile: Profile, root: Path, endpoint: "Endpoint | None", *, has_intents: bool
+) -> "tuple[Part, ...]":
     """What is built for a profile. Without intents the documents have to say what is in scope."""
-    found = _indexes(profile, root)
+    found = _indexes(profile, root, endpoint)
     if has_intents or profile.intents is not None:
         return found
     from .familiarity import scope_parts
@@ -189,7 +223,7 @@ def _parts(profile: Profile, root: Path, *, has_intents: bool) -> "tuple[Part, .
     return found + scope_parts(profile, root)
 
 
-def _indexes(profile: Profile, root: Path) -> "tuple[Part, ...]":
+def _indexes(profile: Profile, root: Path, endpoint: "Endpoint | None") -> "tuple[Part, ...]":
     """What a profile finds by. The course's scores all passages in memory."""
     name = profile.retrieve.embedder
     if name == "hashing":
@@ -200,7 +234,7 @@ def _indexes(profile: Profile, root: Path) -> "tuple[Part, ...]":
     words = KeywordPart(profile.terms.stopwords)
     if name == "none":
         return (words,)
-    return (words, VectorPart(Cached(open_embedder(name), root / "vectors.sqlite")))
+    return (words, VectorPart(Cached(open_embedder(name, endpoint), root / "vectors.sqlite")))
 
 
 def chunking_of(profile: Profile) -> Any:

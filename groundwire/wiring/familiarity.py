@@ -29,7 +29,12 @@ def scope_parts(profile: Profile, root: Path) -> "tuple[Part, ...]":
 
     quick = _quick_part(profile, root / "scope.sqlite")
     name = profile.retrieve.embedder
-    if name in ("none", "hashing", STATIC):
+    if name in (
+        "none",
+        "hashing",
+        "http",
+        STATIC,
+    ):  # sentences of all documents are too many to ask for
         return (quick,)
     model = open_embedder(name)
     passages, sentences = (Cached(model, root / f"{file}.sqlite") for file in ("vectors", "scope"))

@@ -1,5 +1,6 @@
 """The handlers of the stages, their ports bound. A handler builds only what its stage needs."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +37,7 @@ def build_handler(stage: str, assembly: Assembly) -> Handler:
         case "understand":
             return _understand(assembly.profile, reader)
         case "retrieve":
-            return _retrieve(assembly.profile, reader)
+            return Retrieving(assembly, reader)
         case "synthesize":
             return _synthesize(reader)
         case "critic":
@@ -80,17 +81,28 @@ def _understand(profile: Profile, reader: Reader) -> Handler:
     return handle
 
 
-def _retrieve(profile: Profile, reader: Reader) -> Handler:
-    from agents.retrieve import retrieve
+class Retrieving:
+    """The handler of retrieve. Until it is warm, its first query waits for models and indexes."""
 
-    from .ranking import ranking_of, search_of
+    def __init__(self, assembly: Assembly, reader: Reader) -> None:
+        from .ranking import ranking_of, search_of
 
-    search, ranking = search_of(profile, reader), ranking_of(profile)
+        self._search = search_of(assembly.profile, reader, endpoint=assembly.endpoint)
+        self._ranking = ranking_of(assembly.profile)
 
-    async def handle(intent: Intent) -> RetrievedContext:
-        return await retrieve(intent, search=search, ranking=ranking)
+    async def __call__(self, intent: Intent) -> RetrievedContext:
+        """Find the passages; whatever computes does so off the loop."""
+        from agents.retrieve import retrieve
 
-    return handle
+        return await retrieve(
+            intent, search=self._search, ranking=self._ranking, away=asyncio.to_thread
+        )
+
+    async def warm(self) -> None:
+        """Load what a query needs. Transient: an endpoint doesn't answer now."""
+        await self._search.warm()
+        if self._ranking.rescore is not None:
+            await asyncio.to_thread(self._ranking.rescore, "warm", ["warm"])
 
 
 def _synthesize(reader: Reader) -> Handler:

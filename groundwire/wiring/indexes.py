@@ -48,6 +48,12 @@ class Indexes:
                 self._opened.popitem(last=False)
             return self._opened[snapshot.version]
 
+    def warm(self, snapshot: "Snapshot") -> None:
+        """Open the indexes of a version, and run the embedder once."""
+        hybrid = self.of(snapshot)
+        if self._embedder is not None and hybrid.has_vectors:
+            self._embedder.embed(["warm"])
+
     def _build(self, snapshot: "Snapshot") -> "Hybrid":
         from groundwire.corpus.hybrid import Hybrid
         from groundwire.corpus.keyword import KeywordIndex, Weights

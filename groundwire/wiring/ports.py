@@ -39,6 +39,10 @@ class HybridSearch:
             alike=proposed.alike,
         )
 
+    async def warm(self) -> None:
+        """Open model and indexes of the current version, which takes seconds that no query should wait for."""
+        await asyncio.to_thread(self._indexes.warm, await self._reader.current())
+
     def _propose(self, snapshot: "Snapshot", text: str, labels: tuple[str, ...]) -> "Proposed":
         return self._indexes.of(snapshot).propose(text, labels)
 
@@ -74,6 +78,10 @@ class Search:
             vector_scores=hits.vector_scores,
             passage=lambda position: _found(*hits.passages[position]),
         )
+
+    async def warm(self) -> None:
+        """Build the index of the current version for those who may see what is public."""
+        await self("", ("public",))
 
 
 def _found(document: "Document", passage: "Passage") -> "FoundPassage":

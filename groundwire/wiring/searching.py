@@ -16,7 +16,7 @@ Explainer = Callable[[str], Coroutine[Any, Any, Explanation]]
 
 def build_explainer(assembly: Assembly, *, labels: Sequence[str], k: int | None) -> Explainer:
     """The search of an assembly for a reader of these labels; `k` passages instead of the profile's."""
-    search = search_of(assembly.profile, Reader(assembly))
+    search = search_of(assembly.profile, Reader(assembly), endpoint=assembly.endpoint)
     ranking = ranking_of(assembly.profile)
     wanted = ranking if k is None else replace(ranking, k=k)
 

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contracts import TOPOLOGY, Misconfigured
+from contracts import TOPOLOGY, Misconfigured, Transient
 
-from .assembly import assemble, stand_in
-from .handlers import build_handler
+from .assembly import assemble, endpoint_of, stand_in
+from .handlers import Handler, Retrieving, build_handler
 from .rules import Reader
 
 if TYPE_CHECKING:
@@ -75,6 +75,16 @@ async def _follow(remote: "Remote", root: Path, log: "Log") -> None:
         await asyncio.sleep(FOLLOW_S)
 
 
+async def warm(handler: Handler, log: "Log") -> None:
+    """Load before the worker says that it is ready: a first query must not be answered seconds late."""
+    if not isinstance(handler, Retrieving):
+        return
+    try:
+        await handler.warm()
+    except Transient as error:  # an endpoint that is down now stops no worker: queries are retried
+        log("worker.cold", error=str(error))
+
+
 async def build_worker(
     stage: str, settings: "Settings", *, url: str, consumer: str, log: "Log"
 ) -> "Worker":
@@ -88,11 +98,13 @@ async def build_worker(
         raise Misconfigured(str(error.args[0])) from error
     if (note := stand_in(settings.profile)) is not None:
         log("profile.fallback", note=note)
-    assembly = assemble(settings.profile, settings.corpus, settings.intents)
+    assembly = assemble(settings.profile, settings.corpus, settings.intents, endpoint_of(settings))
+    handler = build_handler(stage, assembly)
+    await warm(handler, log)
     wording = (await Reader(assembly).rules()).wording
     return Worker(
         place,
-        build_handler(stage, assembly),
+        handler,
         backend=UrlBackend(url),
         consumer=consumer,
         config=bus_config(settings),

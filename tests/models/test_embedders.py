@@ -62,6 +62,15 @@ def test_an_odd_text_has_a_finite_row(embedder: Embedder, text: str) -> None:
     assert np.linalg.norm(row) < 1.001
 
 
+@pytest.mark.parametrize("name", ["wordllama", "minilm"])
+def test_a_text_without_a_known_token_is_near_to_nothing(name: str) -> None:
+    """Nothing is known of it, so its row is zeros, like that of an empty text."""
+    if lacking := missing(name):
+        pytest.skip(f"not installed: {', '.join(lacking)}")
+    rows = open_embedder(name).embed(["", "known words", "x" * 8_000 if name == "minilm" else ""])
+    assert [bool(row.any()) for row in rows] == [False, True, False]
+
+
 def test_the_same_texts_are_the_same_numbers(embedder: Embedder) -> None:
     """Bit for bit, so that a snapshot's digest can depend on them."""
     assert embedder.embed(TEXTS).tobytes() == embedder.embed(TEXTS).tobytes()

@@ -5,13 +5,23 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from contracts import Misconfigured, Permanent, Transient
+from contracts import Misconfigured, Permanent, RetrievedContext, Transient
+from groundwire import profiles
+from groundwire.models import Endpoint as Named
 from groundwire.models.http import Http
+from groundwire.profiles import Profile
+from groundwire.settings import load_settings
+from groundwire.system import worker_environment
+from groundwire.wiring import assemble, build_handler, endpoint_of, ingest_corpus
+from groundwire.wiring.handlers import Retrieving
+from groundwire.wiring.retrieval import asking
+from groundwire.wiring.workers import warm
 
 
 @dataclass
@@ -109,3 +119,117 @@ def test_only_http_urls_are_endpoints(url: str) -> None:
     """Nothing else is opened."""
     with pytest.raises(Misconfigured):
         Http(url, "small")
+
+
+def by_http() -> Profile:
+    default = profiles.load("default")
+    retrieve = default.retrieve.model_copy(update={"embedder": "http"})
+    return default.model_copy(update={"retrieve": retrieve})
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.md").write_text("A refund takes 5 days.")
+    return folder
+
+
+async def test_a_profile_embeds_where_the_settings_say(
+    endpoint: Endpoint, docs: Path, tmp_path: Path
+) -> None:
+    """At ingestion and with every question; the key is in the header."""
+    named, root = Named(endpoint.url, "small", "secret"), tmp_path / "root"
+    ingest_corpus([docs], root, profile=by_http(), endpoint=named)
+    handler = build_handler("retrieve", assemble(by_http(), root, endpoint=named))
+    context = await handler(asking("refund"))
+    assert isinstance(context, RetrievedContext)
+    assert (context.signals, len(context.passages)) == (("keyword", "vectors"), 1)
+    assert endpoint.heard[-1] == (
+        "/v1/embeddings",
+        "Bearer secret",
+        {"model": "small", "input": ["refund"]},
+    )
+
+
+async def test_a_worker_that_cannot_reach_its_endpoint_starts_all_the_same(
+    endpoint: Endpoint, docs: Path
+) -> None:
+    """It says so; queries are tried again until it answers."""
+    handler = build_handler(
+        "retrieve", assemble(by_http(), docs, endpoint=Named(endpoint.url, "small"))
+    )
+    assert isinstance(handler, Retrieving)
+    told: list[str] = []
+
+    def log(event: str, /, **fields: object) -> None:
+        told.append(event)
+
+    endpoint.status = 503
+    await warm(handler, log)
+    assert told == ["worker.cold"]
+    endpoint.status = 200
+    await warm(handler, log)
+    assert len(told) == 1
+    assert isinstance(await handler(asking("refund")), RetrievedContext)
+
+
+def test_without_an_endpoint_the_settings_to_set_are_named(docs: Path, tmp_path: Path) -> None:
+    """Before anything is read."""
+    with pytest.raises(Misconfigured, match="GROUNDWIRE_EMBEDDINGS_URL"):
+        ingest_corpus([docs], tmp_path / "root", profile=by_http())
+
+
+async def test_an_endpoint_is_asked_only_by_a_profile_that_names_it(
+    endpoint: Endpoint, docs: Path
+) -> None:
+    """That it is set opens no connection."""
+    named = Named(endpoint.url, "small", "secret")
+    await build_handler("retrieve", assemble("fast", docs, endpoint=named))(asking("refund"))
+    assert endpoint.heard == []
+    assert assemble("fast", docs, endpoint=named).digest == assemble("fast", docs).digest
+
+
+def test_the_digest_knows_the_endpoint_and_not_the_key(docs: Path) -> None:
+    """Another model is another configuration; no key is printed or hashed."""
+    one, other = Named("http://h/v1", "small", "secret"), Named("http://h/v1", "large")
+    digests = [assemble(by_http(), docs, endpoint=each).digest for each in (one, other)]
+    assert digests[0] != digests[1]
+    keyless = assemble(by_http(), docs, endpoint=Named("http://h/v1", "small"))
+    assert digests[0] == keyless.digest
+    assert "secret" not in repr(one)
+
+
+def test_the_settings_name_the_endpoint(tmp_path: Path) -> None:
+    """URL and model both, the key if there is one, also from a file."""
+    (tmp_path / "key").write_text("secret\n")
+    env = {
+        "GROUNDWIRE_EMBEDDINGS_URL": "https://host/v1",
+        "GROUNDWIRE_EMBEDDINGS_MODEL": "small",
+        "GROUNDWIRE_EMBEDDINGS_KEY_FILE": "key",
+    }
+    settings = load_settings(env, tmp_path)
+    assert endpoint_of(settings) == Named("https://host/v1", "small", "secret")
+    assert endpoint_of(load_settings({}, tmp_path)) is None
+    assert "secret" not in f"{settings!r} {settings.model_dump_json()} {settings.redacted()}"
+    assert settings.redacted()["embeddings_key"] == "***"
+    assert "GROUNDWIRE_EMBEDDINGS_KEY" not in worker_environment(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("URL", "ftp://secret"),
+        ("URL", "http://user:secret@host/v1"),
+        ("URL", "http://host/v1?key=secret"),
+        ("KEY", "sec ret"),
+        ("KEY", "secret\nX-Header: 1"),
+    ],
+)
+def test_a_bad_setting_is_refused_without_repeating_it(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    """A key pasted into the wrong place is not printed."""
+    with pytest.raises(Misconfigured, match=f"GROUNDWIRE_EMBEDDINGS_{name}: must") as refused:
+        load_settings({f"GROUNDWIRE_EMBEDDINGS_{name}": value}, tmp_path)
+    assert "sec" not in str(refused.value)
