@@ -63,7 +63,9 @@ def payload_of(
         case Rejected():
             return ChannelPayload(status="rejected", message=wording.rejected)
         case OutOfScope():
-            return ChannelPayload(status="out_of_scope", message=wording.out_of_scope)
+            return ChannelPayload(
+                status="out_of_scope", message=wording.of_out_of_scope(verdict.reason)
+            )
         case Clarification():
             return ChannelPayload(
                 status="clarification_needed",

@@ -1,10 +1,14 @@
 """The first agent: what is asked, and whether it is a question for this system."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from contracts import Clarification, Entity, Intent, OutOfScope, OutOfScopeReason, Query
+
+from .cleaning import clean
+from .compound import split
+from .underspecified import Asking
 
 NO_LABEL = "out_of_scope"
 ANY_LABEL = "question"
@@ -13,10 +17,14 @@ ANY_LABEL = "question"
 
 @dataclass(frozen=True)
 class Classification:
-    """What a classifier sees in a question. Invariant: `sum(scores.values()) in (0, 1)`."""
+    """What a classifier sees in a question. Invariant: `sum(scores.values()) in (0, 1)`.
+
+    `margin`: how far the question is above (or below 0: under) what is in scope; None: the best share decides.
+    """
 
     scores: Mapping[str, float]
     entities: tuple[Entity, ...] = ()
+    margin: float | None = None
 
 
 class Classifier(Protocol):
@@ -24,7 +32,7 @@ class Classifier(Protocol):
 
     @property
     def threshold(self) -> float:
-        """The least share of the best category for a question to be in scope."""
+        """The least share of a category to be named, and of the best where there is no margin."""
         ...
 
     async def classify(self, text: str) -> Classification:
@@ -50,40 +58,105 @@ class AnyQuestion:
         return Classification({ANY_LABEL: 1.0 if text else 0.0})
 
 
+class Languages(Protocol):
+    """Tells when a question is surely in a language that isn't answered."""
+
+    def __call__(self, text: str) -> bool:
+        """Whether the text is in another language than those that are answered, beyond doubt."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How questions are read beyond their classification; as it stands, all of it is off."""
+
+    splits: bool = False
+    asking: Asking | None = None
+    is_foreign: Languages | None = None
+
+
+PLAIN = Reading()
+
+
 async def understand(
-    query: Query, *, classifier: Classifier, familiarity: Familiarity | None = None
+    query: Query,
+    *,
+    classifier: Classifier,
+    reading: Reading = PLAIN,
+    familiarity: Familiarity | None = None,
 ) -> Intent | OutOfScope | Clarification:
-    """Classify a query: the first category of the highest share, if that reaches the threshold.
+    """Classify a query: the first category of the highest share, if the question is in scope.
 
     With `familiarity`, a question far from the documents has no category.
     """
-    text = " ".join(query.text.split())
+    text = clean(query.text)
     found = await classifier.classify(text)
     is_far = text and familiarity is not None and not await familiarity(text, query.labels)
     if is_far:
         found = Classification(dict.fromkeys(found.scores, 0.0), found.entities)
-    label, confidence = max(found.scores.items(), key=lambda item: item[1], default=("", 0.0))
-    reason = "far_from_corpus" if is_far else _out_of_scope(text, confidence, classifier.threshold)
-    above = sorted(
-        (name for name, score in found.scores.items() if 0 < score >= classifier.threshold),
-        key=lambda name: -found.scores[name],
-    )
+    parts = await _parts(text, classifier) if reading.splits else ()
+    reason = "far_from_corpus" if is_far else _out_of_scope(text, found, classifier.threshold)
+    if reason in ("no_label", "low_confidence") and len(parts) > 1:
+        reason = None  # torn between labels because it asks for several, and each is in scope
+    if text and reading.is_foreign is not None and reading.is_foreign(text):
+        reason = "language"
+    label, confidence = best(found.scores)
+    labels = labels_of(found, classifier.threshold, [part.label for part in parts])
     intent = Intent(
         query=query,
         cleaned_text=text,
         label=NO_LABEL if reason else label,
-        labels=() if reason else tuple(above),
+        labels=() if reason else labels,
+        sub_questions=() if reason else tuple(part.text for part in parts),
         confidence=confidence,
         category_scores=dict(found.scores),
         entities=found.entities,
         in_scope=reason is None,
     )
-    return intent if reason is None else OutOfScope(intent=intent, reason=reason)
+    if reason is not None:
+        return OutOfScope(intent=intent, reason=reason)
+    options = reading.asking.options(text, label, found.entities) if reading.asking else ()
+    return Clarification(intent=intent, options=options) if options else intent
 
 
-def _out_of_scope(text: str, confidence: float, threshold: float) -> OutOfScopeReason | None:
+def best(scores: Mapping[str, float]) -> tuple[str, float]:
+    """The first listed of the highest share, and that; of a tie the order of the configuration decides."""
+    return max(scores.items(), key=lambda item: item[1], default=("", 0.0))
+
+
+def labels_of(found: Classification, threshold: float, asked: Sequence[str]) -> tuple[str, ...]:
+    """The label, then by falling share: those that reach the threshold, tie with it, or that a part asks for."""
+    most = best(found.scores)[1]
+    above = {name for name, score in found.scores.items() if score > 0 and score >= threshold}
+    tied = {name for name, score in found.scores.items() if score == most}
+    order = list(found.scores)
+    return tuple(
+        sorted(above | tied | set(asked), key=lambda name: (-found.scores[name], order.index(name)))
+    )
+
+
+@dataclass(frozen=True)
+class _Part:
+    text: str
+    label: str
+
+
+async def _parts(text: str, classifier: Classifier) -> tuple[_Part, ...]:
+    """The sub-questions that are in scope; none unless they ask for different labels."""
+    found = [(part, await classifier.classify(part)) for part in split(text)]
+    parts = tuple(
+        _Part(part, best(seen.scores)[0])
+        for part, seen in found
+        if _out_of_scope(part, seen, classifier.threshold) is None
+    )
+    return parts if len({part.label for part in parts}) > 1 else ()
+
+
+def _out_of_scope(text: str, found: Classification, threshold: float) -> OutOfScopeReason | None:
     if not text:
         return "empty"
+    confidence = best(found.scores)[1]
     if confidence == 0.0:
         return "no_label"
-    return "low_confidence" if confidence < threshold else None
+    is_sure = confidence >= threshold if found.margin is None else found.margin >= 0.0
+    return None if is_sure else "low_confidence"

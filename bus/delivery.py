@@ -22,6 +22,8 @@ class Delivery:
     deadline_ms: int = 0
     waited_ms: int = 0
     handled_s: float = 0.0
+    configdigest: str = ""
+    """Of the configuration that it was handled with; empty: that of its worker."""
     fetched: bytes | None = None
     """The message of an entry that only refers to it, once it is here."""
 

@@ -115,6 +115,8 @@ class Runner:
         started = time.perf_counter()
         try:
             message = await self._handler(envelope.data)
+            if self._place.used_digest is not None:
+                delivery.configdigest = self._place.used_digest()
             self._check(message)
             delivery.handled_s = time.perf_counter() - started
             return self._emit(delivery, envelope, message)
@@ -144,7 +146,7 @@ class Runner:
             message,
             stage=self._place.stage.name,
             time=self._clock.stamp(),
-            configdigest=self._place.configdigest,
+            configdigest=delivery.configdigest or self._place.configdigest,
         )
         if len(outgoing) > self._place.config.max_payload_bytes:
             fate = DeadLetter("too_large", f"its output has {len(outgoing)} bytes")

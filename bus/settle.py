@@ -1,6 +1,6 @@
 """Settling: fates become one script call. Everything that leaves a stage leaves here, in one step with its ack."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -23,13 +23,17 @@ from .wire import Arg
 
 @dataclass(frozen=True)
 class Place:
-    """Where a worker stands: its stage and lane, its consumer's name, its configuration's digest."""
+    """Where a worker stands: its stage and lane, its consumer's name, its configuration's digest.
+
+    `used_digest` is asked right after a handler, in its task: the configuration may change while a worker runs.
+    """
 
     stage: Stage
     keys: Keys
     consumer: str
     config: BusConfig
     configdigest: str
+    used_digest: Callable[[], str] | None = None
 
     @property
     def stream(self) -> str:
@@ -194,7 +198,7 @@ def _event(
         output_bytes=len(item.body),
         input_digest=ids.digest(raw),
         output_digest=ids.digest(item.body),
-        config_digest=place.configdigest,
+        config_digest=delivery.configdigest or place.configdigest,
         scores=scores or {},
     )
 

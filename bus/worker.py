@@ -38,6 +38,7 @@ class Worker:
         consumer: str,
         config: BusConfig,
         configdigest: str = "",
+        used_digest: Callable[[], str] | None = None,
         failed_message: str | None = None,
         log: Log = no_log,
         jitter: Callable[[], float] = random.random,
@@ -46,7 +47,7 @@ class Worker:
         self._stage = stage
         self._consumer = consumer
         places = [
-            Place(known, Keys(lane), consumer, config, configdigest)
+            Place(known, Keys(lane), consumer, config, configdigest, used_digest)
             for lane in range(config.lanes)
             for known in (stage, *parked_stages(stage))
         ]

@@ -37,6 +37,7 @@ COMMANDS = (
     "dead",
     "ingest",
     "corpus",
+    "intents",
     "verify",
     "doctor",
     "chaos",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import quality, scope
+from . import bench_intents, quality, scope
 from .codes import ExitCode
 from .context import console, write_json
 from .progress import progress_bar
@@ -30,12 +30,16 @@ bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
     app.add_typer(
-        bench, name="bench", help="Measure: scale, retrieval, chunks, scope.", epilog=EPILOG
+        bench,
+        name="bench",
+        help="Measure: scale, retrieval, chunks, intents, scope.",
+        epilog=EPILOG,
     )
 
 
 quality.add_to(bench)
 scope.add_to(bench)
+bench_intents.add_to(bench)
 
 
 @bench.command("scale", epilog=EPILOG)

@@ -11,7 +11,7 @@ import typer
 from contracts import GroundwireError, Invalid
 
 from .codes import ExitCode
-from .context import console, console_err, settings, write_json
+from .context import console, console_err, settings, write, write_json
 from .progress import progress_bar
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class _Job:
     def run(self) -> int:
         from groundwire.wiring import endpoint_of, ingest_corpus
 
+        scope: list[str] = []
         with progress_bar() as on_progress:
             done = ingest_corpus(
                 self.paths,
@@ -98,11 +99,14 @@ class _Job:
                 labels=self.labels,
                 endpoint=endpoint_of(self.known),
                 on_progress=on_progress,
+                on_scope=scope.append,
             )
         if self.as_json:
             write_json(done)
         else:
             _show(done)
+            for line in scope:
+                write(line)
         return ExitCode.FAILED if done.problems else ExitCode.ANSWERED
 
     def run_again(self) -> None:

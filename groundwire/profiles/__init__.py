@@ -19,10 +19,22 @@ class _Part(BaseModel):
 
 
 class UnderstandPart(_Part):
-    """When a question is in scope, and how its words are compared with keywords."""
+    """How questions are read.
+
+    `threshold`: the least share of a label to be named, and for keywords alone of the best to be in scope.
+    `classifier`: keywords, examples, or both where the intents have examples; `embedders` are what those are compared
+    by. `entities`: the first listed value of each, or all. `splits`, `asks_back`, `languages`: whether compound
+    questions are taken apart, open ones asked back, foreign ones refused.
+    """
 
     threshold: Share
     matching: Literal["substring", "words"]
+    classifier: Literal["keywords", "examples", "combined"] = "keywords"
+    embedders: tuple[Annotated[str, Field(pattern=r"^(wordllama|minilm|onnx:.+)$")], ...] = ()
+    entities: Literal["first", "all"] = "first"
+    splits: bool = False
+    asks_back: bool = False
+    languages: bool = False
 
 
 class ChunkingPart(_Part):

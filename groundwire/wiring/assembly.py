@@ -1,14 +1,15 @@
 """What handlers are built from: a profile, a corpus, and the intents where they are given explicitly."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from groundwire import intents as intents_file
 from groundwire import profiles
-from groundwire.intents import Intents
 from groundwire.profiles import Profile
+
+from .given import GivenIntents
 
 if TYPE_CHECKING:
     from groundwire.corpus import DryRun, Ingestion, OnProgress, Part, Progress, Recipe, Snapshot
@@ -37,24 +38,49 @@ class Assembly:
     """What handlers are built from. `intents`: given explicitly, so they hold for any corpus.
 
     `endpoint`: where a profile embeds whose embedder is `http`.
+    `kept`: where classifiers are kept once they are trained; None: nowhere.
     """
 
     profile: Profile
     corpus: Corpus
-    intents: Intents | None = None
+    intents: GivenIntents | None = None
     endpoint: "Endpoint | None" = None
+    kept: Path | None = None
 
     @property
     def digest(self) -> str:
-        """The configuration's digest; a corpus's own intents are part of its version instead."""
-        given = [] if self.intents is None else [self.intents.model_dump_json()]
+        """The configuration's digest, the corpus's own intents apart."""
+        return self.digest_of(None if self.intents is None else self.intents.text())
+
+    def digest_of(self, intents: str | None) -> str:
+        """The digest of the configuration with the text of these intents."""
+        parts = [] if intents is None else [intents]
         if self.endpoint is not None and self.profile.retrieve.embedder == "http":
-            given += [self.endpoint.url, self.endpoint.model]
-        if not given:
+            parts += [self.endpoint.url, self.endpoint.model]
+        if not parts:
             return self.profile.digest
         from contracts import ids
 
-        return ids.digest("/".join([self.profile.digest, *given]).encode())
+        text = "/".join([self.profile.digest, *parts])
+        return ids.digest(text.encode(errors="surrogatepass"))
+
+
+@dataclass(frozen=True)
+class CorpusIntents:
+    """The text of the intents that belong to a version of a corpus; None if there are none."""
+
+    version: str
+    text: str | None
+
+
+def corpus_intents(root: Path) -> CorpusIntents | None:
+    """Those of the current version; None where nothing has been ingested."""
+    from groundwire.corpus import CorpusStore, is_root
+
+    if not is_root(root):
+        return None
+    current = CorpusStore(root).current()
+    return CorpusIntents(current.version, current.intents)
 
 
 def load_profile(profile: str | Profile) -> Profile:
@@ -98,14 +124,19 @@ def assemble(
     corpus: Path | str,
     intents: Path | str | None = None,
     endpoint: "Endpoint | None" = None,
+    *,
+    on_fault: Callable[[str], None] = lambda fault: None,
 ) -> Assembly:
-    """Bind a profile to a corpus: a snapshot root, a folder of documents, or a file."""
+    """Bind a profile to a corpus: a snapshot root, a folder of documents, or a file.
+
+    `on_fault` is told when the intents given here become faulty later.
+    """
     from groundwire.corpus import CorpusStore, FixedCorpus, in_memory, is_root
 
     chosen, path = load_profile(profile), Path(corpus)
-    given = None if intents is None else intents_file.load(Path(intents))
+    given = None if intents is None else GivenIntents(Path(intents), on_fault)
     if is_root(path):
-        return Assembly(chosen, CorpusStore(path), given, endpoint)
+        return Assembly(chosen, CorpusStore(path), given, endpoint, kept=path)
     text = None if given else intents_file.text_beside([path])
     snapshot, _ = in_memory([path], chunking_of(chosen), intents=text)
     return Assembly(chosen, FixedCorpus(snapshot), given, endpoint)
@@ -135,14 +166,20 @@ def ingest_corpus(
     endpoint: "Endpoint | None" = None,
     on_progress: "OnProgress | None" = None,
     slow_later: bool = False,
+    on_scope: Callable[[str], None] = lambda line: None,
 ) -> "Ingestion":
     """Ingest documents, with the intents beside them, and make them the current corpus.
 
-    `slow_later`: so that they answer at once, by their words; `grow_corpus` adds what takes long.
+    `slow_later`: so that they answer at once, by their words; `grow_corpus` adds what takes long, and the classifier
+    is learned when it is first asked. Else it is ready before, and `on_scope` is told what was calibrated.
     """
     from groundwire.corpus import ingest
 
-    recipe = _recipe(paths, root, load_profile(profile), intents, labels, endpoint)
+    chosen = load_profile(profile)
+    recipe = _recipe(paths, root, chosen, intents, labels, endpoint)
+    calibration = None if slow_later else _taught(recipe.intents, chosen, root)
+    if calibration is not None:
+        on_scope(calibration)
     report = on_progress or _silent
     return ingest(paths, root, recipe, on_progress=report, slow_later=slow_later)
 
@@ -209,6 +246,20 @@ def _recipe(
         intents_file.parse(text, str(intents))
     parts = _parts(profile, root, endpoint, has_intents=text is not None)
     return Recipe(chunking_of(profile), text, tuple(labels) or None, parts)
+
+
+def _taught(intents: str | None, profile: Profile, root: Path) -> str | None:
+    """The classifier's calibration for people, once it is kept under the root; None without examples."""
+    from .classifier import ExampleClassifier, build_classifier, calibration_line, is_learned
+
+    found = None if intents is None else intents_file.parse(intents, "the intents")
+    if found is None or not is_learned(found, profile):
+        return None
+    from agents.entities import Vocabulary
+
+    built = build_classifier(found, profile, Vocabulary(), root)
+    assert isinstance(built, ExampleClassifier), "the profile and the file say so"
+    return calibration_line(built.learned.calibration, profile)
 
 
 def _parts(

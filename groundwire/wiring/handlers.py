@@ -75,8 +75,11 @@ def _understand(profile: Profile, reader: Reader) -> Handler:
     async def handle(query: Query) -> Intent | OutOfScope | Clarification:
         snapshot = await reader.current()
         rules = await reader.rules(snapshot.version)
-        familiarity = None if rules.has_intents else scopes.of(snapshot)
-        return await understand(query, classifier=rules.classifier, familiarity=familiarity)
+        familiarity = None if rules.intents is not None else scopes.of(snapshot)
+        classifier, reading = await reader.understanding(rules)
+        return await understand(
+            query, classifier=classifier, reading=reading, familiarity=familiarity
+        )
 
     return handle
 

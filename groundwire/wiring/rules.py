@@ -4,11 +4,14 @@ A draft is judged by the words it was written with, even while a new version arr
 """
 
 import asyncio
+import re
+import threading
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from agents.entities import EntityValue, Vocabulary
+from agents.entities import EntityPattern, EntityValue, Vocabulary
 from agents.wording import Wording
 from contracts import Misconfigured
 from groundwire import intents as intents_file
@@ -19,53 +22,58 @@ from groundwire.profiles import Profile
 from .assembly import Assembly
 
 if TYPE_CHECKING:
-    from agents.understand import Classifier
+    from agents.understand import Classifier, Reading
     from groundwire.corpus import Snapshot
+
+    from .classifier import Built
+
+KEPT = 8
+USED: ContextVar[str] = ContextVar("USED", default="")
+"""The digest of the configuration that the handler of this task has read last."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What the intents of one corpus version say, in the agents' own values."""
+    """What the intents of one corpus version say, in the agents' own values. `digest`: of the profile and them."""
 
-    classifier: "Classifier"
+    intents: Intents | None
     vocabulary: Vocabulary
     wording: Wording
-    has_intents: bool = True
+    digest: str
 
 
-def rules_without_intents(profile: Profile) -> Rules:
+def rules_without_intents(profile: Profile, digest: str) -> Rules:
     """Every question that is about the documents is one for the system."""
-    from agents.understand import AnyQuestion
-
     canonical = profile.synthesize.entity_words == "canonical"
     words = Vocabulary(matching=profile.understand.matching, canonical_only=canonical)
-    return Rules(AnyQuestion(), words, Wording(), has_intents=False)
+    return Rules(None, words, Wording(), digest)
 
 
-def rules_of(intents: Intents, profile: Profile) -> Rules:
-    """The classifier, entities and wording that a file of intents and a profile define."""
-    from agents.keywords import Category, KeywordClassifier
-
-    matching = profile.understand.matching
+def rules_of(intents: Intents, profile: Profile, digest: str = "") -> Rules:
+    """The entities and the wording that a file of intents and a profile define."""
     vocabulary = Vocabulary(
         values=tuple(
             EntityValue(name, value, tuple(words))
             for name, values in intents.entities.items()
             for value, words in values.items()
         ),
-        matching=matching,
+        matching=profile.understand.matching,
         canonical_only=profile.synthesize.entity_words == "canonical",
-    )
-    given = intents.threshold
-    classifier = KeywordClassifier(
-        categories=tuple(
-            Category(intent.label, tuple(intent.keywords.items())) for intent in intents.intents
+        several=profile.understand.entities == "all",
+        patterns=tuple(
+            EntityPattern(name, re.compile(pattern)) for name, pattern in intents.patterns.items()
         ),
-        vocabulary=vocabulary,
-        threshold=profile.understand.threshold if given is None else given,
-        matching=matching,
     )
-    return Rules(classifier, vocabulary, Wording(**intents.messages.model_dump(exclude_none=True)))
+    return Rules(intents, vocabulary, wording_of(intents), digest)
+
+
+def wording_of(intents: Intents) -> Wording:
+    """The words for readers. Who writes an own `out_of_scope` says there what can be asked, or in `can_help`."""
+    given = intents.messages.model_dump(exclude_none=True)
+    if "out_of_scope" in given:
+        given.setdefault("can_help", "")
+    topics = (one.description or one.label.replace("_", " ") for one in intents.intents)
+    return Wording(topics=tuple(topics), **given)
 
 
 class Reader:
@@ -74,7 +82,9 @@ class Reader:
     def __init__(self, assembly: Assembly) -> None:
         self._assembly = assembly
         self._corpus = assembly.corpus
-        self._rules = lru_cache(maxsize=8)(self._rules_of)
+        self._rules = lru_cache(maxsize=KEPT)(self._rules_of)
+        self._teaching = threading.Lock()
+        self._taught: dict[str, Built] = {}
 
     async def snapshot(self, version: str) -> "Snapshot | None":
         """A stored version; None if there is none of that name."""
@@ -92,18 +102,47 @@ class Reader:
 
     async def rules(self, version: str | None = None) -> Rules:
         """The rules of a version; those of the current one for a version that isn't there."""
+        rules = self._rules(await self._text(version))
+        USED.set(rules.digest)
+        return rules
+
+    async def understanding(self, rules: Rules) -> "tuple[Classifier, Reading]":
+        """What questions are read with by these rules; without intents every text is a question."""
+        from agents.understand import PLAIN, AnyQuestion
+
+        from .reading import reading_of
+
+        if rules.intents is None:
+            return AnyQuestion(), PLAIN
+        classifier = self._taught.get(rules.digest)
+        if classifier is None:
+            classifier = await asyncio.to_thread(self._teach, rules)
+        return classifier, reading_of(rules.intents, rules.vocabulary, self._assembly.profile)
+
+    async def _text(self, version: str | None) -> str | None:
         if self._assembly.intents is not None:
-            return self._rules(None)
+            return self._assembly.intents.text()
         snapshot = None if version is None else await self.snapshot(version)
-        return self._rules((snapshot or await self.current()).intents)
+        return (snapshot or await self.current()).intents
+
+    def _teach(self, rules: Rules) -> "Built":
+        from .classifier import build_classifier
+
+        assert rules.intents is not None, "without intents there is nothing to learn from"
+        with self._teaching:  # one at a time: who asks meanwhile waits for the same
+            if rules.digest not in self._taught:
+                built = build_classifier(
+                    rules.intents, self._assembly.profile, rules.vocabulary, self._assembly.kept
+                )
+                newest = list(self._taught.items())[1 - KEPT :]
+                self._taught = {**dict(newest), rules.digest: built}
+            return self._taught[rules.digest]
 
     def _rules_of(self, text: str | None) -> Rules:
-        profile = self._assembly.profile
-        if self._assembly.intents is not None:
-            return rules_of(self._assembly.intents, profile)
+        profile, digest = self._assembly.profile, self._assembly.digest_of(text)
         if text is not None:
-            return rules_of(intents_file.parse(text, "the corpus's intents.toml"), profile)
+            return rules_of(intents_file.parse(text, "the intents"), profile, digest)
         if profile.intents is None:
-            return rules_without_intents(profile)
+            return rules_without_intents(profile, digest)
         shipped = profiles.shipped_intents(profile.intents)
-        return rules_of(intents_file.parse(shipped, f"intents {profile.intents}"), profile)
+        return rules_of(intents_file.parse(shipped, f"intents {profile.intents}"), profile, digest)

@@ -10,7 +10,7 @@ from contracts import TOPOLOGY, Misconfigured, Transient
 
 from .assembly import assemble, endpoint_of, stand_in
 from .handlers import Handler, Retrieving, build_handler
-from .rules import Reader
+from .rules import USED, Reader
 
 if TYPE_CHECKING:
     from bus import Log, Worker
@@ -98,7 +98,13 @@ async def build_worker(
         raise Misconfigured(str(error.args[0])) from error
     if (note := stand_in(settings.profile)) is not None:
         log("profile.fallback", note=note)
-    assembly = assemble(settings.profile, settings.corpus, settings.intents, endpoint_of(settings))
+    assembly = assemble(
+        settings.profile,
+        settings.corpus,
+        settings.intents,
+        endpoint_of(settings),
+        on_fault=lambda fault: log("intents.faulty", fault=fault),
+    )
     handler = build_handler(stage, assembly)
     await warm(handler, log)
     wording = (await Reader(assembly).rules()).wording
@@ -109,6 +115,7 @@ async def build_worker(
         consumer=consumer,
         config=bus_config(settings),
         configdigest=assembly.digest,
+        used_digest=USED.get,
         failed_message=wording.failed,
         log=log,
     )

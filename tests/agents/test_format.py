@@ -11,6 +11,7 @@ from contracts import (
     Clarification,
     Intent,
     OutOfScope,
+    OutOfScopeReason,
     Query,
     Rejected,
     Segment,
@@ -101,3 +102,28 @@ async def test_every_other_outcome_has_an_honest_message(channel: Channel) -> No
     response = await format_verdict(unclear, wording=WORDING)
     assert response.status == "clarification_needed"
     assert "Dinner" in response.display_text
+
+
+@pytest.mark.parametrize(
+    ("reason", "beginning"),
+    [("empty", "There was no question"), ("language", "I can't"), ("no_label", "Not here.")],
+)
+async def test_a_refusal_says_why_and_what_can_be_asked(
+    reason: OutOfScopeReason, beginning: str
+) -> None:
+    """The descriptions of the labels, in configured words."""
+    wording = Wording(
+        out_of_scope="Not here.", can_help="Ask about {topics}.", topics=("boats", "ropes")
+    )
+    outside = OutOfScope(intent=intent(), reason=reason)
+    response = await format_verdict(outside, wording=wording)
+    assert response.display_text.startswith(beginning)
+    assert response.display_text.endswith("Ask about boats, ropes.")
+
+
+async def test_own_words_may_place_the_topics_themselves() -> None:
+    """Then they are not said twice."""
+    wording = Wording(out_of_scope="Only {topics} here.", topics=("boats",))
+    outside = OutOfScope(intent=intent(), reason="no_label")
+    response = await format_verdict(outside, wording=wording)
+    assert response.display_text == "Only boats here."

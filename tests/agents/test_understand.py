@@ -5,8 +5,9 @@ import pytest
 from agents.entities import EntityValue, Vocabulary
 from agents.keywords import Category, KeywordClassifier
 from agents.matching import Matching, occurs
-from agents.understand import AnyQuestion, understand
-from contracts import Entity, Intent, OutOfScope, Query
+from agents.underspecified import Asking
+from agents.understand import AnyQuestion, Classification, Reading, understand
+from contracts import Clarification, Entity, Intent, OutOfScope, Query
 
 PLANS = Vocabulary(
     (
@@ -137,3 +138,143 @@ async def test_without_intents_the_documents_decide_what_is_in_scope(
         assert isinstance(found, OutOfScope)
         assert (found.reason, found.intent.confidence) == ("far_from_corpus", 0.0)
         assert not any(found.intent.category_scores.values())
+
+
+COURSE_LIKE = KeywordClassifier(
+    categories=(
+        Category("refunds", (("refund", 3), ("money back", 3))),
+        Category("cancellation", (("cancel", 3), ("stop", 1))),
+        Category("pricing", (("price", 3), ("how much", 3), ("cost", 2))),
+    ),
+    vocabulary=Vocabulary(
+        (
+            EntityValue("product", "Basic", ("basic",)),
+            EntityValue("product", "Plus", ("plus",)),
+            EntityValue("product", "Max", ("max",)),
+        ),
+        matching="words",
+    ),
+    threshold=0.34,
+    matching="words",
+)
+ALL = Reading(
+    splits=True,
+    asking=Asking(
+        COURSE_LIKE.vocabulary,
+        ("product",),
+        frozenset({"is", "the", "does", "much", "how"}),
+        {"pricing": ("price", "how much", "cost")},
+    ),
+    is_foreign=lambda text: "wieviel" in text,
+)
+
+
+async def read(text: str) -> Intent | OutOfScope | Clarification:
+    query = Query(text=text, session_id="s1")
+    return await understand(query, classifier=COURSE_LIKE, reading=ALL)
+
+
+@pytest.mark.parametrize("text", ["🙂", "the of to a", "x" * 8_000, "a " * 4_000])
+async def test_what_says_nothing_is_out_of_scope(text: str) -> None:
+    """One emoji, stop words only, 8,000 characters of nothing: refused without an error."""
+    found = await read(text)
+    assert isinstance(found, OutOfScope)
+    assert found.reason == "no_label"
+
+
+@pytest.mark.parametrize("text", ["That looks pricey", "unstoppable", "repricing cancelbot"])
+async def test_a_keyword_inside_another_word_says_nothing(text: str) -> None:
+    """Whole words, whatever their form."""
+    assert isinstance(await read(text), OutOfScope)
+
+
+async def test_a_word_with_a_hyphen_is_told_apart() -> None:
+    """`non-refundable` speaks of refunds; `nonrefundable` is a word of its own."""
+    spaced = await read("Is it non-refundable?")
+    assert isinstance(spaced, Intent)
+    assert spaced.label == "refunds"
+    assert isinstance(await read("nonrefundable"), OutOfScope)
+
+
+async def test_a_negated_question_keeps_its_topic() -> None:
+    """Who doesn't want to cancel still asks about cancelling: the label is the topic, not the wish."""
+    found = await read("I don't want to cancel")
+    assert isinstance(found, Intent)
+    assert found.label == "cancellation"
+
+
+async def test_an_entity_in_a_foreign_question_changes_nothing() -> None:
+    """It's named, and the question stays out of scope."""
+    found = await read("Which basic chords suit a guitar?")
+    assert isinstance(found, OutOfScope)
+    assert [entity.value for entity in found.intent.entities] == ["Basic"]
+
+
+async def test_a_compound_question_has_every_label_and_its_parts() -> None:
+    """The primary first, then what the parts ask for."""
+    found = await read("What is the cost and refund policy for Plus?")
+    assert isinstance(found, Intent)
+    assert set(found.labels) == {"refunds", "pricing"}
+    assert found.label == found.labels[0]
+    assert found.sub_questions == (
+        "What is the cost for Plus?",
+        "What is the refund policy for Plus?",
+    )
+
+
+async def test_parts_of_one_label_are_not_told_apart() -> None:
+    """Asking twice for the same is one question."""
+    found = await read("Can I cancel? How do I cancel?")
+    assert isinstance(found, Intent)
+    assert found.sub_questions == ()
+
+
+async def test_an_open_question_is_asked_back() -> None:
+    """Three products are configured and none is named."""
+    found = await read("How much is it?")
+    assert isinstance(found, Clarification)
+    assert found.options == ("Basic", "Plus", "Max")
+    assert found.intent.label == "pricing"
+
+
+@pytest.mark.parametrize("text", ["How much is Plus?", "What is the price of the course?"])
+async def test_a_question_that_says_what_it_is_about_is_not_asked_back(text: str) -> None:
+    """It names a product, or something else."""
+    assert isinstance(await read(text), Intent)
+
+
+async def test_nothing_is_asked_back_or_taken_apart_unless_it_is_switched_on() -> None:
+    """As in profile `reference`."""
+    found = await understand(
+        Query(text="How much is it? Can I cancel?", session_id="s"), classifier=COURSE_LIKE
+    )
+    assert isinstance(found, Intent)
+    assert found.sub_questions == ()
+
+
+async def test_a_question_in_another_language_is_refused_for_it() -> None:
+    """Even where a keyword matches."""
+    found = await read("wieviel refund?")
+    assert isinstance(found, OutOfScope)
+    assert found.reason == "language"
+
+
+async def test_a_margin_decides_where_there_is_one() -> None:
+    """A calibrated threshold stands above the shares."""
+
+    class Judge:
+        threshold = 0.34
+
+        def __init__(self, margin: float) -> None:
+            self.margin = margin
+
+        async def classify(self, text: str) -> Classification:
+            return Classification({"a": 0.2, "b": 0.3, "c": 0.3, "d": 0.2}, (), self.margin)
+
+    query = Query(text="anything", session_id="s")
+    within = await understand(query, classifier=Judge(0.0))
+    assert isinstance(within, Intent)
+    assert (within.label, within.labels) == ("b", ("b", "c"))
+    outside = await understand(query, classifier=Judge(-0.1))
+    assert isinstance(outside, OutOfScope)
+    assert outside.reason == "low_confidence"

@@ -16,8 +16,13 @@ def detected(text: str) -> str | None:
     sample = text[:SAMPLE_CHARS]
     if sum(map(str.isalpha, sample)) < FEWEST_LETTERS:
         return None
-    found = _detector().FindLanguage(text=sample)
-    if not found.is_reliable or found.probability < LEAST_PROBABILITY:
+    return identified(sample, LEAST_PROBABILITY)
+
+
+def identified(text: str, least: float) -> str | None:
+    """The ISO 639-1 code of a text's language; None unless CLD3 is as sure as `least`."""
+    found = _detector().FindLanguage(text=text[:SAMPLE_CHARS])
+    if not found.is_reliable or found.probability < least:
         return None
     code = str(found.language).split("-")[0]
     return {"iw": "he", "und": None}.get(code, code)

@@ -1,0 +1,64 @@
+"""`groundwire bench intents`: labels and scope on a set in CLINC150's layout."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from contracts import Misconfigured
+
+from .codes import ExitCode
+from .context import console, settings, write_json
+
+EPILOG = """Examples:
+
+  groundwire bench intents --data ../shared/data/clinc150 --set data_full
+
+  groundwire bench intents --data ../shared/data --set clinc150 --json
+"""
+
+
+def add_to(bench: typer.Typer) -> None:
+    """Add the command to the group."""
+    bench.command("intents", epilog=EPILOG)(intents)
+
+
+def intents(
+    name: Annotated[str, typer.Option("--set", help="DATA/NAME.json, or the folder DATA/NAME.")],
+    data: Annotated[
+        Path | None, typer.Option(help="The folder of the sets; default: GROUNDWIRE_DATA.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="test, or val while choosing a method.")] = "test",
+    profile: Annotated[str, typer.Option(help="Whose embedders are used.")] = "default",
+    cache: Annotated[Path | None, typer.Option(help="Where vectors and classifiers stay.")] = None,
+    draw: Annotated[
+        Path | None, typer.Option(help="Draw reliability and coverage into this SVG file.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> int:
+    """Learn from the training split, no foreign question among it; measure accuracy, scope, calibration and time."""
+    from groundwire.evals import intents as evals
+    from groundwire.models import Cached, open_embedder
+    from groundwire.wiring import load_profile
+    from groundwire.wiring.classifier import installed_embedders
+
+    known = settings()
+    folder, where = data or known.data, cache or known.home / "cache"
+    if folder is None:
+        raise Misconfigured("no data: give --data DIR or set GROUNDWIRE_DATA")
+    if split not in ("test", "val"):
+        raise Misconfigured("--split is test or val")
+    embedders = [open_embedder(one) for one in installed_embedders(load_profile(profile))]
+    cached = [Cached(one, where / "vectors.sqlite") for one in embedders]
+    judged = evals.judge(evals.read(folder, name), split, cached, embedders, where)
+    if draw is not None:
+        from groundwire.evals.pictures import reliability_and_coverage
+
+        draw.write_text(reliability_and_coverage(judged), encoding="utf-8")
+    found = evals.as_json(judged)
+    if as_json:
+        write_json(found)
+    else:
+        for figure, value in found.items():
+            console().print(f"{figure:13} {value}")
+    return ExitCode.ANSWERED

@@ -1,0 +1,46 @@
+"""What a classifier is taught with: the examples of a file, its telling keywords, and questions of another world."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+
+from .model import Intents
+
+TELLING = 0.5
+"""The part of the heaviest keyword's weight from which a keyword says enough to be an example by itself."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Texts with their labels. `keywords` are learned from like examples, but never held out."""
+
+    names: tuple[str, ...]
+    examples: tuple[tuple[str, str], ...]
+    keywords: tuple[tuple[str, str], ...]
+    keep: float
+
+    @classmethod
+    def of(cls, intents: Intents, *, keywords: bool) -> "Lesson":
+        """The lesson of a file, with its keywords or without."""
+        return cls(
+            names=tuple(intent.label for intent in intents.intents),
+            examples=tuple(
+                (example, intent.label) for intent in intents.intents for example in intent.examples
+            ),
+            keywords=tuple(_telling(intents)) if keywords else (),
+            keep=intents.keep,
+        )
+
+
+def _telling(intents: Intents) -> Iterator[tuple[str, str]]:
+    for intent in intents.intents:
+        heaviest = max(intent.keywords.values(), default=0.0)
+        for word, weight in intent.keywords.items():
+            if weight >= TELLING * heaviest and any(map(str.isalnum, word)):
+                yield word, intent.label
+
+
+def foreign() -> tuple[str, ...]:
+    """Questions that hardly any collection of documents is asked."""
+    text = files(__package__).joinpath("foreign.txt").read_text(encoding="utf-8")
+    return tuple(line for line in text.splitlines() if line)
