@@ -1,7 +1,7 @@
 """The order of passages: fusion of two score lists, and reranking by word pairs. Pure."""
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -12,6 +12,8 @@ Fusion = Literal["convex", "rrf"]
 Rerank = Literal["none", "pairs", "linear", "model"]
 Rescore = Callable[[str, Sequence[str]], Sequence[float]]
 """How well each of some texts answers a question, by a model that reads both together."""
+Span = tuple[str, int, int]
+"""A document's id, and the characters from where to where."""
 
 RRF_CONSTANT = 60
 """Cormack, Clarke and Büttcher 2009."""
@@ -25,6 +27,7 @@ class Ranking:
     `model` the same by `rescore`, which must be there then.
     `keep_unsupported`: also return passages without evidence, which is a term of the question or,
     where `least_cosine` is set, a vector at least that near to it.
+    `most_shared`: how much of a passage a better one may hold as well for both to be kept, as a share.
     """
 
     alpha: float = 0.5
@@ -37,6 +40,7 @@ class Ranking:
     rescore: Rescore | None = None
     keep_unsupported: bool = True
     least_cosine: float | None = None
+    most_shared: float = 1.0
 
     def supports(self, keyword: float, vector: float) -> bool:
         """Whether scores are evidence enough for a passage to be returned."""
@@ -75,6 +79,23 @@ def reciprocal_ranks(scores: Sequence[float]) -> list[float]:
 def best(scores: Sequence[float], k: int, among: Sequence[int]) -> list[int]:
     """The positions of the `k` highest scores; equal scores keep their order."""
     return heapq.nsmallest(k, among, key=lambda position: (-scores[position], position))
+
+
+def apart(spans: Sequence[Span], order: Iterable[int], most_shared: float) -> Iterator[int]:
+    """Those of the order of which no one before holds more than so much, as a share of the shorter."""
+    taken: list[Span] = []
+    for position in order:
+        span = spans[position]
+        if all(_shared(span, other) <= most_shared for other in taken):
+            taken.append(span)
+            yield position
+
+
+def _shared(one: Span, other: Span) -> float:
+    if one[0] != other[0]:
+        return 0.0
+    common = min(one[2], other[2]) - max(one[1], other[1])
+    return max(common, 0) / max(min(one[2] - one[1], other[2] - other[1]), 1)
 
 
 def pair_overlap(question: str, text: str) -> float:

@@ -2,11 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol, assert_never
 
 from contracts import Intent, RetrievedContext, RetrievedPassage
 
-from .ranking import Ranking, best, fuse, pair_overlap
+from .ranking import Ranking, Span, apart, best, fuse, pair_overlap
 from .reranking import FEEDBACK, Candidate, Features, features, weighed
 
 
@@ -66,7 +67,8 @@ def shortlist(found: Found, ranking: Ranking) -> Shortlist:
     hybrid = fuse(words, near, alpha, ranking.fusion)
     scores = zip(words, near, strict=True)
     supported = [place for place, both in enumerate(scores) if ranking.supports(*both)]
-    deep = max(ranking.k, ranking.depth) if ranking.rerank in ("linear", "model") else ranking.k
+    looks_on = ranking.rerank in ("linear", "model") or ranking.most_shared < 1.0
+    deep = max(ranking.k, ranking.depth) if looks_on else ranking.k
     top = best(hybrid, deep, supported)
     return Shortlist(
         top, [hybrid[position] for position in top], [found.passage(position) for position in top]
@@ -96,6 +98,7 @@ def ordered(intent: Intent, found: Found, ranking: Ranking) -> RetrievedContext:
     reranked = _reranked(intent.cleaned_text, found, top, ranking)
     places = range(len(top.positions))
     order = sorted(places, key=lambda place: -reranked[place]) if reranked else places
+    kept = islice(apart(_spans(top.passages), order, ranking.most_shared), ranking.k)
     return RetrievedContext(
         intent=intent,
         corpus_version=found.corpus_version,
@@ -112,9 +115,13 @@ def ordered(intent: Intent, found: Found, ranking: Ranking) -> RetrievedContext:
                 rerank_score=reranked[place] if reranked else None,
                 final_rank=final_rank,
             )
-            for final_rank, place in enumerate(order[: ranking.k], start=1)
+            for final_rank, place in enumerate(kept, start=1)
         ),
     )
+
+
+def _spans(passages: Sequence[FoundPassage]) -> list[Span]:
+    return [(one.doc_id, one.char_start, one.char_end) for one in passages]
 
 
 def _reranked(question: str, found: Found, top: Shortlist, ranking: Ranking) -> list[float]:

@@ -87,7 +87,7 @@ def chunks(
     """How much of the answer is in 5 passages of at most 400 characters, on the set `chunking`."""
     from groundwire.evals import retrieval as evals
     from groundwire.evals import spans
-    from groundwire.evals.chunks import measure_chunks
+    from groundwire.evals.chunks import measure_chunks, windowed
     from groundwire.evals.collection import Collection, Unreadable
 
     known = settings()
@@ -98,9 +98,11 @@ def chunks(
         collection = spans.read(folder / "chunking")
     except Unreadable as error:
         raise Misconfigured(str(error)) from error
+    chosen = profile or ["default"]
+    compared = evals.systems(chosen)
     measured = []
     with bars() as progress:
-        for system in evals.systems(profile or ["default"]):
+        for system in [*map(windowed, compared[: len(chosen)]), *compared]:
             where = cache or known.home / "cache"
             measured.append(
                 run_async(measure_chunks(system, collection, cache=where, progress=progress))

@@ -1,6 +1,7 @@
 """How much of what answers a question is in the passages found, and how little else. Pure, but for the finding."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from groundwire.corpus import Chunking, Document, chunk
@@ -12,6 +13,17 @@ from .spans import Span, SpanCollection
 
 KEPT = 5
 CHARACTERS = 400
+MOST_SHARED = 0.5
+"""Of windows that overlap by more than half, the better one is kept. Not tuned."""
+
+
+def windowed(system: System) -> System:
+    """The same profile on windows from every sentence on, without repeating itself."""
+    profile = system.profile
+    cutting = profile.chunking.model_copy(update={"method": "windows", "overlap": 0})
+    retrieve = profile.retrieve.model_copy(update={"most_shared": MOST_SHARED})
+    changed = profile.model_copy(update={"chunking": cutting, "retrieve": retrieve})
+    return replace(system, name=f"{system.name}, windows", profile=changed)
 
 
 def covered(spans: Iterable[Span]) -> set[tuple[str, int]]:

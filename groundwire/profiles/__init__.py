@@ -40,7 +40,7 @@ class UnderstandPart(_Part):
 class ChunkingPart(_Part):
     """How documents are cut; sizes in characters."""
 
-    method: Literal["fixed", "structure"]
+    method: Literal["fixed", "structure", "windows"]
     size: Annotated[int, Field(ge=20, le=100_000)]
     overlap: Annotated[int, Field(ge=0)] = 0
 
@@ -57,8 +57,9 @@ class RetrievePart(_Part):
     """BM25's `k1` and `b`, `alpha` of keywords against vectors, and `k` passages kept.
 
     `embedder`: `hashing` is the course's, of so many `dimensions`, with every passage scored; `none`
-    is words alone, `http` what the settings name. `weights`: of the features by which `linear` reorders the
-    best `depth`; `cross-encoder:PATH` does so by an ONNX model.
+    is words alone, `http` what the settings name. `most_shared`: the share of a passage that a better one may
+    hold as well for both to be kept, for methods whose passages overlap. `weights`: of the features by which
+    `linear` reorders the best `depth`; `cross-encoder:PATH` does so by an ONNX model.
     """
 
     k1: Annotated[float, Field(ge=0.0)]
@@ -72,6 +73,7 @@ class RetrievePart(_Part):
     k: Annotated[int, Field(ge=1, le=100)]
     keep_unsupported: bool
     least_cosine: Annotated[float, Field(ge=-1.0, le=1.0)] | None = None
+    most_shared: Share = 1.0
     rerank: Annotated[str, Field(pattern=r"^(none|pairs|linear|cross-encoder:.+)$")]
     depth: Annotated[int, Field(ge=1, le=200)] = 50
     weights: dict[str, float] = Field(default_factory=dict)

@@ -21,6 +21,7 @@ _ORDERING = {
     "weights",
     "keep_unsupported",
     "least_cosine",
+    "most_shared",
 }
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.ranking import Ranking, best, fuse, min_max, pair_overlap
+from agents.ranking import Ranking, apart, best, fuse, min_max, pair_overlap
 from agents.retrieve import Found, FoundPassage, retrieve
 from contracts import Intent, Query
 
@@ -100,3 +100,11 @@ async def test_without_vectors_keywords_decide_and_the_context_says_so() -> None
     ]
     both = await retrieve(INTENT, search=search, ranking=ranking)
     assert both.signals == ("keyword", "vectors")
+
+
+def test_of_passages_that_share_too_much_the_better_is_kept() -> None:
+    """Shared characters count as a share of the shorter passage, and only within one document."""
+    spans = [("a", 0, 10), ("a", 4, 14), ("a", 5, 15), ("b", 0, 10), ("a", 10, 12)]
+    assert list(apart(spans, range(5), 0.5)) == [0, 2, 3]
+    assert list(apart(spans, range(5), 1.0)) == [0, 1, 2, 3, 4]
+    assert list(apart(spans, [4, 1, 0, 3], 0.0)) == [4, 0, 3]

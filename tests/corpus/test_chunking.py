@@ -15,7 +15,7 @@ LATE = Document(
 )
 chunk(LATE, Chunking("structure", 40))
 
-METHODS = st.sampled_from(["fixed", "structure"])
+METHODS = st.sampled_from(["fixed", "structure", "windows"])
 
 
 def cut(text: str, chunking: Chunking | None = None, *, markdown: bool = True) -> Document:
@@ -48,11 +48,13 @@ def test_every_character_that_is_not_blank_is_in_a_passage(
 def test_passages_are_in_order_and_have_ids_of_their_own(
     text: str, size: int, markdown: bool, method: str
 ) -> None:
-    """Those of `structure` don't overlap; sections only count up."""
+    """Only `windows` overlap here, and none lies within another; sections only count up."""
     passages = cut(text, Chunking(method, size), markdown=markdown).passages
     assert len({passage.passage_id for passage in passages}) == len(passages)
     for one, next_one in pairwise(passages):
-        assert one.char_end <= next_one.char_start
+        assert one.char_start < next_one.char_start
+        assert one.char_end < next_one.char_end
+        assert method == "windows" or one.char_end <= next_one.char_start
         assert one.section <= next_one.section
 
 
@@ -73,6 +75,25 @@ def test_a_context_is_other_words_of_the_same_document_before_the_passage(
 def test_passages_of_plain_text_are_never_longer_than_the_size(text: str, size: int) -> None:
     """Headings don't count, and plain text has none."""
     assert all(len(words) <= size for words in texts(text, size, markdown=False))
+
+
+@given(TEXTS, st.integers(20, 200), st.booleans())
+def test_windows_are_never_longer_than_the_size(text: str, size: int, markdown: bool) -> None:
+    """Their headings count."""
+    passages = cut(text, Chunking("windows", size), markdown=markdown).passages
+    assert all(one.char_end - one.char_start <= size for one in passages)
+
+
+def test_a_window_begins_at_every_sentence() -> None:
+    """As many whole sentences as fit; one that would lie within the window before is left out."""
+    document = cut("# Bus\n\nOne is short. Two is too. Three ends.", Chunking("windows", 26))
+    told = [document.text_of(passage) for passage in document.passages]
+    assert told == [
+        "# Bus\n\nOne is short.",
+        "One is short. Two is too.",
+        "Two is too. Three ends.",
+    ]
+    assert {one.heading_path for one in document.passages} == {("Bus",)}
 
 
 @given(TEXTS, st.integers(20, 200))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from groundwire.evals.chunks import character_iou, character_recall, measure_chunks
+from groundwire.evals.chunks import character_iou, character_recall, measure_chunks, windowed
 from groundwire.evals.retrieval import systems
 from groundwire.evals.spans import Span, SpanCollection, SpanQuestion
 
@@ -30,3 +30,18 @@ async def test_documents_are_cut_and_searched_as_a_profile_does(tmp_path: Path) 
     (bm25,) = (one for one in systems([]) if one.name == "bm25")
     found = await measure_chunks(bm25, collection, cache=tmp_path, progress=lambda *_: None)
     assert found.measures["recall"].mean == found.measures["iou"].mean == 1.0
+
+
+async def test_windows_are_measured_without_what_repeats_itself(tmp_path: Path) -> None:
+    """A long document of one answer: five places of it are found, not five times one."""
+    text = " ".join(
+        f"Refunds take {days} days in the shop of town number {days}." for days in range(60)
+    )
+    asked = SpanQuestion("how long do refunds take?", (Span("a", 0, len(text)),))
+    (bm25,) = (one for one in systems([]) if one.name == "bm25")
+    collection = SpanCollection({"a": text}, (asked,))
+    shown = {}
+    for system in (bm25, windowed(bm25)):
+        found = await measure_chunks(system, collection, cache=tmp_path, progress=lambda *_: None)
+        shown[system.name] = found.measures["recall"].mean
+    assert shown["bm25, windows"] > 0.35

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ..model import Document, Passage
 from .fixed import fixed
 from .structure import structure
+from .windows import windows
 
 __all__ = ["CHUNKING_VERSION", "METHODS", "Chunking", "Method", "chunk"]
 
@@ -18,7 +19,11 @@ CHUNKING_VERSION = 3
 Method = Callable[[Document, int, int], Iterable[Passage]]
 """From a document, a size and an overlap, in characters, to its passages in order of their place."""
 
-METHODS: Mapping[str, Method] = {"fixed": fixed, "structure": structure}
+METHODS: Mapping[str, Method] = {
+    "fixed": fixed,
+    "structure": structure,
+    "windows": windows,
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,7 @@ class Chunking:
     """How documents are cut. Sizes in characters; invariant: `0 <= overlap < size`.
 
     `fixed`: windows of `size` that overlap. `structure`: whole blocks and sentences up to `size`, headings not counted.
+    `windows`: from every sentence on, as many as fit into `size`.
     """
 
     method: str = "structure"

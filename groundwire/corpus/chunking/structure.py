@@ -22,7 +22,7 @@ STRETCH = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Section:
+class Section:
     """A heading, or several that follow one another, and what stands below. `start`: of the first heading."""
 
     start: int
@@ -43,8 +43,8 @@ class _Piece:
 def structure(document: Document, size: int, overlap: int) -> Iterator[Passage]:
     """Pack each section into passages of at most `size`; headings open one and don't count. No overlap."""
     text, identities = document.text, Identities(document.doc_id)
-    sections = _sections(blocks(text, markdown=document.markdown))
-    for number, section in enumerate(sections):
+    found = sections(blocks(text, markdown=document.markdown))
+    for number, section in enumerate(found):
         for piece in _passages(text, section, size):
             quoted = text[piece.start : piece.end].strip()
             if quoted:  # a run of blanks as long as a passage is none
@@ -54,7 +54,8 @@ def structure(document: Document, size: int, overlap: int) -> Iterator[Passage]:
                 yield Passage(name, start, start + len(quoted), path, number, context)
 
 
-def _sections(found: Sequence[Block]) -> Iterator[_Section]:
+def sections(found: Sequence[Block]) -> Iterator[Section]:
+    """The blocks of a document by the headings above them."""
     path: list[tuple[int, str]] = []
     start, headings_end, body = 0, -1, list[Block]()
     for block in found:
@@ -62,7 +63,7 @@ def _sections(found: Sequence[Block]) -> Iterator[_Section]:
             body.append(block)
             continue
         if body:
-            yield _Section(start, _names(path), headings_end, body)
+            yield Section(start, _names(path), headings_end, body)
             headings_end, body = -1, []
         if headings_end < 0:
             start = block.start
@@ -70,14 +71,14 @@ def _sections(found: Sequence[Block]) -> Iterator[_Section]:
         path = [(level, name) for level, name in path if level < block.level]
         path.append((block.level, block.name))
     if body or headings_end >= 0:
-        yield _Section(start, _names(path), headings_end, body)
+        yield Section(start, _names(path), headings_end, body)
 
 
 def _names(path: Sequence[tuple[int, str]]) -> tuple[str, ...]:
     return tuple(name for _, name in path if name)
 
 
-def _passages(text: str, section: _Section, size: int) -> Iterator[_Piece]:
+def _passages(text: str, section: Section, size: int) -> Iterator[_Piece]:
     """The passages of a section, the first with the headings before it unless those are longer than one."""
     headings = (section.start, max(section.headings_end, section.start))
     if headings[1] - headings[0] > size:
