@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 BATCH_TOKENS = 1_000
 """Tokens of a batch, padding included: more at a time costs memory and isn't faster on a CPU."""
-MAX_TOKENS = 256
+MAX_TOKENS = 512
+"""All that the model has places for. It was trained on fewer, but what it does not see it cannot find."""
 UNKNOWN = frozenset({"[UNK]", "<unk>"})
 
 
