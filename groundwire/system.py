@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import structlog
+
 from bus import Bus, UrlBackend
 from contracts import TOPOLOGY, GroundwireError, Invalid, NoSystem, Unreachable
 from groundwire import logs
@@ -177,7 +179,7 @@ async def _grow(settings: Settings) -> None:
         except (GroundwireError, OSError) as error:
             log("corpus.failed", error=str(error)[:200])
         else:
-            log("corpus.grown", version=version)
+            structlog.get_logger().debug("corpus.grown", version=version)
 
 
 def _give_way() -> None:

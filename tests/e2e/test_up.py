@@ -76,12 +76,15 @@ async def test_nothing_is_left_of_a_killed_up_and_the_next_one_finishes_its_work
 
 async def test_vectors_follow_while_the_corpus_answers(tmp_path: Path) -> None:
     """`up` is ready before they are made; the workers move on to the version that has them by themselves."""
-    home = Home(tmp_path, (("GROUNDWIRE_PROFILE", "fast"), ("GROUNDWIRE_LOG_LEVEL", "info")))
+    home = Home(tmp_path, (("GROUNDWIRE_PROFILE", "fast"),))
     with running_up(home, "--docs", HANDBOOK):
-        eventually(lambda: "corpus.grown" in home.said(), "vectors", 60.0)
         corpus = home.path / "corpus"
-        history = (corpus / "history.jsonl").read_text().splitlines()
-        versions = [json.loads(line)["version"] for line in history]
+
+        def history() -> list[str]:
+            return (corpus / "history.jsonl").read_text().splitlines()
+
+        eventually(lambda: len(history()) == 2, "vectors", 60.0)
+        versions = [json.loads(line)["version"] for line in history()]
         by_words, by_both = (
             json.loads((corpus / "snapshots" / version / "manifest.json").read_text())
             for version in versions
