@@ -14,8 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import structlog
-
 from bus import Bus, UrlBackend
 from contracts import TOPOLOGY, GroundwireError, Invalid, NoSystem, Unreachable
 from groundwire import logs
@@ -175,11 +173,9 @@ async def _grow(settings: Settings) -> None:
     with ThreadPoolExecutor(1, initializer=_give_way) as own:
         try:
             grow = partial(grow_corpus, settings.corpus)
-            version = await _in_thread(grow, settings, own)
+            await _in_thread(grow, settings, own)  # the corpus's history tells of the new version
         except (GroundwireError, OSError) as error:
             log("corpus.failed", error=str(error)[:200])
-        else:
-            structlog.get_logger().debug("corpus.grown", version=version)
 
 
 def _give_way() -> None:
