@@ -8,6 +8,8 @@ from pydantic import Field, StringConstraints
 from .base import Value
 
 MAX_TEXT_CHARS = 8_000
+PUBLIC = "public"
+"""The label of documents that anyone may be answered from."""
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 QueryId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._:-]{0,200}$")]
@@ -28,7 +30,7 @@ class Query(Value):
     user_id: Name | None = None
     feature: Name | None = None
     channel: Channel = "text"
-    labels: tuple[Name, ...] = ("public",)
+    labels: tuple[Name, ...] = (PUBLIC,)
     asked_at: datetime | None = None
     trace: Traceparent | None = None
 

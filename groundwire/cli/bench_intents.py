@@ -8,7 +8,7 @@ import typer
 from contracts import Misconfigured
 
 from .codes import ExitCode
-from .context import console, settings, write_json
+from .context import console, data_folder, settings, write_json
 
 EPILOG = """Examples:
 
@@ -43,9 +43,7 @@ def intents(
     from groundwire.wiring.classifier import installed_embedders
 
     known = settings()
-    folder, where = data or known.data, cache or known.home / "cache"
-    if folder is None:
-        raise Misconfigured("no data: give --data DIR or set GROUNDWIRE_DATA")
+    folder, where = data_folder(data, known), cache or known.home / "cache"
     if split not in ("test", "val"):
         raise Misconfigured("--split is test or val")
     embedders = [open_embedder(one) for one in installed_embedders(load_profile(profile))]

@@ -10,6 +10,7 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from contracts import Misconfigured
 from groundwire.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -25,6 +26,14 @@ def settings(*, profile: str | None = None, intents: Path | None = None) -> Sett
     given = {"profile": profile, "intents": intents and intents.absolute()}
     known = load_settings(os.environ, Path.cwd())
     return known.model_copy(update={name: value for name, value in given.items() if value})
+
+
+def data_folder(given: Path | None, known: Settings) -> Path:
+    """Where the published sets lie: as the command line or the settings say; Misconfigured if neither does."""
+    folder = given or known.data
+    if folder is None:
+        raise Misconfigured("no data: give --data DIR or set GROUNDWIRE_DATA")
+    return folder
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:

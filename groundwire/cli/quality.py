@@ -10,7 +10,7 @@ import typer
 from contracts import Misconfigured
 
 from .codes import ExitCode
-from .context import console, console_err, run_async, settings, write_json
+from .context import console, console_err, data_folder, run_async, settings, write_json
 
 if TYPE_CHECKING:
     from groundwire.evals.collection import Collection
@@ -54,9 +54,7 @@ def retrieval(
     from groundwire.evals.sets import read_set
 
     known = settings()
-    folder = data or known.data
-    if folder is None:
-        raise Misconfigured("no data: give --data DIR or set GROUNDWIRE_DATA")
+    folder = data_folder(data, known)
     collection = read_set(folder, name)
     measured = []
     with bars() as progress:
@@ -91,9 +89,7 @@ def chunks(
     from groundwire.evals.collection import Collection, Unreadable
 
     known = settings()
-    folder = data or known.data
-    if folder is None:
-        raise Misconfigured("no data: give --data DIR or set GROUNDWIRE_DATA")
+    folder = data_folder(data, known)
     try:
         collection = spans.read(folder / "chunking")
     except Unreadable as error:

@@ -8,7 +8,7 @@ import typer
 from contracts import Misconfigured
 
 from .codes import ExitCode
-from .context import console, settings, write_json
+from .context import console, data_folder, settings, write_json
 
 if TYPE_CHECKING:
     from groundwire.evals.scope import Gate, Share
@@ -43,9 +43,7 @@ def scope(
 
     from .quality import bars
 
-    folder = data or settings().data
-    if folder is None:
-        raise Misconfigured("no data: give --data DIR or set GROUNDWIRE_DATA")
+    folder = data_folder(data, settings())
     chosen = gate or list(evals.GATES)
     if unknown := [name for name in chosen if name not in evals.GATES]:
         raise Misconfigured(f"no gate {unknown[0]!r}; there are: {', '.join(evals.GATES)}")

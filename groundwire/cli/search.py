@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from contracts import Invalid, Misconfigured
+from contracts.query import PUBLIC
 
 from .codes import ExitCode
 from .context import console, console_err, run_async, settings, write_json
@@ -75,7 +76,7 @@ def search(
 
     More passages are shown than an answer is written from; a line marks where those end.
     """
-    searched = _search(question, profile, docs, tuple(label or ["public"]), k)
+    searched = _search(question, profile, docs, tuple(label or [PUBLIC]), k)
     if html is not None:
         _write_page(html, searched)
     if as_json:

@@ -1,5 +1,7 @@
 """What finds and stores: documents, passages, snapshots and their index. Decides nothing."""
 
+from contracts.query import PUBLIC
+
 from .changes import Changes
 from .chunking import CHUNKING_VERSION, Chunking, chunk
 from .difference import Difference, difference
@@ -9,8 +11,8 @@ from .ingest import DryRun, Ingestion, dry_run, grow_current, in_memory, ingest,
 from .keywords import KeywordPart
 from .lock import Busy
 from .manifest import Counts, Damaged, Manifest
-from .model import PUBLIC, Document, Origin, Passage, Place, Problem
-from .parts import OnProgress, Part, Progress
+from .model import Document, Origin, Passage, Place, Problem
+from .parts import OnProgress, Part, Progress, unheard
 from .plan import Recipe
 from .reading import (
     READER_VERSION,
@@ -80,5 +82,6 @@ __all__ = [
     "read_source",
     "rollback",
     "snapshot_of",
+    "unheard",
     "versions",
 ]

@@ -22,7 +22,7 @@ from .growth import Staged, agree, build_parts, grow
 from .lock import IngestLock
 from .manifest import DATABASE, INTENTS, Damaged, Manifest
 from .model import Document, Problem
-from .parts import OnProgress, Part, Progress, quick
+from .parts import OnProgress, Part, Progress, quick, unheard
 from .plan import Plan, Recipe, as_stored, make_plan
 from .reading import SourceFile, load_source, read_source
 from .snapshot import Snapshot
@@ -60,15 +60,12 @@ class DryRun:
     would_switch: bool
 
 
-def _silent(progress: Progress) -> None: ...
-
-
 def ingest(
     paths: Sequence[Path],
     root: Path,
     recipe: Recipe,
     *,
-    on_progress: OnProgress = _silent,
+    on_progress: OnProgress = unheard,
     slow_later: bool = False,
 ) -> Ingestion:
     """Make the documents of these paths the current corpus of `root`; Invalid if there are none.
@@ -95,7 +92,7 @@ def ingest(
 
 
 def grow_current(
-    root: Path, parts: Sequence[Part], *, on_progress: OnProgress = _silent
+    root: Path, parts: Sequence[Part], *, on_progress: OnProgress = unheard
 ) -> str | None:
     """Add the parts that the current snapshot lacks, in one of the same documents; the version current then.
 
@@ -108,7 +105,7 @@ def grow_current(
 
 
 def dry_run(
-    paths: Sequence[Path], root: Path, recipe: Recipe, *, on_progress: OnProgress = _silent
+    paths: Sequence[Path], root: Path, recipe: Recipe, *, on_progress: OnProgress = unheard
 ) -> DryRun:
     """Compare, and change nothing."""
     with _current(root) as current:
@@ -121,9 +118,9 @@ def in_memory(
 ) -> tuple[Snapshot, Ingestion]:
     """The same snapshot, of the same version, without storing it."""
     recipe = Recipe(chunking, intents)
-    plan = make_plan(paths, recipe, None, _silent)
+    plan = make_plan(paths, recipe, None, unheard)
     writer = Writer(None)
-    sources = _write(writer, plan, recipe, _silent)
+    sources = _write(writer, plan, recipe, unheard)
     manifest = _manifest(writer, recipe)
     return Snapshot(manifest, writer.connection, recipe.intents), _summary(plan, manifest, sources)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-PUBLIC = "public"
+from contracts.query import PUBLIC
 
 Unit = Literal["line", "page", "row"]
 

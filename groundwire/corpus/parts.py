@@ -31,6 +31,10 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 
+def unheard(progress: Progress) -> None:
+    """Where nobody asks how far it is."""
+
+
 class Part(Protocol):
     """How one part is built. Equal `how`s build parts that answer alike from the same content."""
 

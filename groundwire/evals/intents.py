@@ -16,7 +16,6 @@ from groundwire.intents.questions import Lesson
 from groundwire.intents.teaching import taught
 
 Floats = NDArray[np.float64]
-OUTSIDE = "oos"
 KEPT = 0.95
 BINS = 15
 TIMED = 300

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from groundwire.corpus import Progress
+from groundwire.corpus import PUBLIC, Progress
 from groundwire.corpus import keyword as words_index
 from groundwire.corpus import vectors as vector_store
 
 from . import synthetic
 
 SEED = 7
-LABELS = ("public",)
+LABELS = (PUBLIC,)
 FOUND = 100
 STEP = 2_000
 

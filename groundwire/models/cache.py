@@ -2,10 +2,10 @@
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -91,7 +91,7 @@ class Cached:
         """How many different texts `embed` would have to ask the embedder behind for."""
         digests = {_digest(text) for text in texts}
         with closing(self._connection()) as database:
-            return len(digests) - len(self._known(database, list(digests)))
+            return len(digests) - sum(1 for _ in self._rows(database, "digest", list(digests)))
 
     def keep(self, texts: Sequence[str]) -> None:
         """Drop every other text's vector, of any model: what was removed is gone from here too."""
@@ -110,28 +110,20 @@ class Cached:
         return database
 
     def _stored(self, database: sqlite3.Connection, digests: list[bytes]) -> dict[bytes, Vectors]:
-        found: dict[bytes, Vectors] = {}
-        for at in range(0, len(digests), BATCH_TEXTS):
-            part = digests[at : at + BATCH_TEXTS]
-            marks = ",".join("?" * len(part))
-            rows = database.execute(
-                f"SELECT digest, vector FROM vectors WHERE model = ? AND digest IN ({marks})",  # noqa: S608
-                [self.model_id, *part],
-            )
-            found |= {digest: np.frombuffer(row, dtype="<f4") for digest, row in rows}
-        return found
+        rows = self._rows(database, "digest, vector", digests)
+        return {digest: np.frombuffer(row, dtype="<f4") for digest, row in rows}
 
-    def _known(self, database: sqlite3.Connection, digests: list[bytes]) -> set[bytes]:
-        found: set[bytes] = set()
+    def _rows(
+        self, database: sqlite3.Connection, columns: str, digests: list[bytes]
+    ) -> Iterator[tuple[Any, ...]]:
+        """These columns of those that are there."""
         for at in range(0, len(digests), BATCH_TEXTS):
             part = digests[at : at + BATCH_TEXTS]
             marks = ",".join("?" * len(part))
-            rows = database.execute(
-                f"SELECT digest FROM vectors WHERE model = ? AND digest IN ({marks})",  # noqa: S608
+            yield from database.execute(
+                f"SELECT {columns} FROM vectors WHERE model = ? AND digest IN ({marks})",  # noqa: S608
                 [self.model_id, *part],
             )
-            found.update(digest for (digest,) in rows)
-        return found
 
     def _store(self, database: sqlite3.Connection, digests: list[bytes], rows: Vectors) -> None:
         values = [

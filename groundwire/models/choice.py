@@ -1,6 +1,7 @@
 """An embedder by its name, and what is missing here to open it."""
 
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,20 +63,34 @@ def open_embedder(name: str, endpoint: Endpoint | None = None) -> "Embedder":
                 "embedder http needs GROUNDWIRE_EMBEDDINGS_URL and GROUNDWIRE_EMBEDDINGS_MODEL"
             )
         return Http(endpoint.url, endpoint.model, key=endpoint.key)
-    if kind == "wordllama":
-        from .wordllama import WordLlama
-
-        return WordLlama(_package("wordllama"))
+    if kind in _SHIPPED:
+        return _SHIPPED[kind]()
     from .onnx import Onnx
 
-    if kind == "minilm":
-        return Onnx(
-            _package(MINILM) / "model.onnx",
-            _package(MINILM_TOKENIZER) / "model" / "tokenizer.json",
-            name="minilm",
-            sha256=MINILM_SHA256,
-        )
     return Onnx(*_files(path), name="onnx")
+
+
+@cache
+def _wordllama() -> "Embedder":
+    from .wordllama import WordLlama
+
+    return WordLlama(_package("wordllama"))
+
+
+@cache
+def _minilm() -> "Embedder":
+    from .onnx import Onnx
+
+    return Onnx(
+        _package(MINILM) / "model.onnx",
+        _package(MINILM_TOKENIZER) / "model" / "tokenizer.json",
+        name="minilm",
+        sha256=MINILM_SHA256,
+    )
+
+
+_SHIPPED = {"wordllama": _wordllama, "minilm": _minilm}
+"""Opened once a process: classifier, scope and search ask for the same ones, and each is tens of megabytes."""
 
 
 def open_cross_encoder(path: str) -> "CrossEncoder":

@@ -9,7 +9,7 @@ import numpy as np
 
 from contracts import Misconfigured
 
-from .onnx import batches, open_session
+from .onnx import batches, open_session, open_tokenizer
 from .vectors import Vectors, fingerprint
 
 if TYPE_CHECKING:
@@ -27,12 +27,7 @@ class CrossEncoder:
 
     @cached_property
     def _tokenizer(self) -> "Tokenizer":
-        from tokenizers import Tokenizer
-
-        tokenizer = Tokenizer.from_file(str(self._tokenizer_file))
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(self._max_tokens, strategy="longest_first")
-        return tokenizer
+        return open_tokenizer(self._tokenizer_file, self._max_tokens)
 
     @cached_property
     def _session(self) -> Any:

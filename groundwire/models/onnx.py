@@ -49,12 +49,7 @@ class Onnx:
 
     @cached_property
     def _tokenizer(self) -> "Tokenizer":
-        from tokenizers import Tokenizer
-
-        tokenizer = Tokenizer.from_file(str(self._tokenizer_file))
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(self._max_tokens)
-        return tokenizer
+        return open_tokenizer(self._tokenizer_file, self._max_tokens)
 
     @cached_property
     def _session(self) -> Any:
@@ -99,6 +94,16 @@ class Onnx:
 def _is_known(encoding: "Encoding") -> bool:
     tokens = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
     return any(token not in UNKNOWN and not is_special for token, is_special in tokens)
+
+
+def open_tokenizer(file: Path, max_tokens: int) -> "Tokenizer":
+    """A tokenizer that cuts after `max_tokens`, of a pair the longer first, and doesn't pad."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(max_tokens, strategy="longest_first")
+    return tokenizer
 
 
 def open_session(model: Path) -> Any:

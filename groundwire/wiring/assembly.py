@@ -12,7 +12,7 @@ from groundwire.profiles import Profile
 from .given import GivenIntents
 
 if TYPE_CHECKING:
-    from groundwire.corpus import DryRun, Ingestion, OnProgress, Part, Progress, Recipe, Snapshot
+    from groundwire.corpus import DryRun, Ingestion, OnProgress, Part, Recipe, Snapshot
     from groundwire.models import Endpoint
     from groundwire.settings import Settings
 
@@ -173,14 +173,14 @@ def ingest_corpus(
     `slow_later`: so that they answer at once, by their words; `grow_corpus` adds what takes long, and the classifier
     is learned when it is first asked. Else it is ready before, and `on_scope` is told what was calibrated.
     """
-    from groundwire.corpus import ingest
+    from groundwire.corpus import ingest, unheard
 
     chosen = load_profile(profile)
     recipe = _recipe(paths, root, chosen, intents, labels, endpoint)
     calibration = None if slow_later else _taught(recipe.intents, chosen, root)
     if calibration is not None:
         on_scope(calibration)
-    report = on_progress or _silent
+    report = on_progress or unheard
     return ingest(paths, root, recipe, on_progress=report, slow_later=slow_later)
 
 
@@ -192,10 +192,10 @@ def grow_corpus(
     on_progress: "OnProgress | None" = None,
 ) -> str | None:
     """Add what a profile's search needs and the current corpus lacks; the version current then."""
-    from groundwire.corpus import grow_current
+    from groundwire.corpus import grow_current, unheard
 
     parts = _parts(load_profile(profile), root, endpoint, has_intents=_has_intents(root))
-    return grow_current(root, parts, on_progress=on_progress or _silent)
+    return grow_current(root, parts, on_progress=on_progress or unheard)
 
 
 def plan_ingestion(
@@ -209,13 +209,10 @@ def plan_ingestion(
     on_progress: "OnProgress | None" = None,
 ) -> "DryRun":
     """What `ingest_corpus` would change; changes nothing."""
-    from groundwire.corpus import dry_run
+    from groundwire.corpus import dry_run, unheard
 
     recipe = _recipe(paths, root, load_profile(profile), intents, labels, endpoint)
-    return dry_run(paths, root, recipe, on_progress=on_progress or _silent)
-
-
-def _silent(progress: "Progress") -> None: ...
+    return dry_run(paths, root, recipe, on_progress=on_progress or unheard)
 
 
 def _has_intents(root: Path) -> bool:

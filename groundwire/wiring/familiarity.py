@@ -3,23 +3,23 @@
 import asyncio
 import shutil
 import tempfile
-import threading
 import weakref
-from collections import OrderedDict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundwire.profiles import Profile
 
+from .opened import Opened
+
 if TYPE_CHECKING:
     from agents.understand import Familiarity
-    from groundwire.corpus import Part, Progress, Snapshot
+    from groundwire.corpus import Part, Snapshot
     from groundwire.corpus.scope import ScopeModel, ScopePart
     from groundwire.models import Embedder
 
 STATIC = "wordllama"
 """Embeds thousands of sentences in a second: what is made of it is there with its documents."""
-KEPT = 2
 
 
 def scope_parts(profile: Profile, root: Path) -> "tuple[Part, ...]":
@@ -29,12 +29,7 @@ def scope_parts(profile: Profile, root: Path) -> "tuple[Part, ...]":
 
     quick = _quick_part(profile, root / "scope.sqlite")
     name = profile.retrieve.embedder
-    if name in (
-        "none",
-        "hashing",
-        "http",
-        STATIC,
-    ):  # sentences of all documents are too many to ask for
+    if name in ("none", "hashing", "http", STATIC):  # `http`: all sentences are too many to ask for
         return (quick,)
     model = open_embedder(name)
     passages, sentences = (Cached(model, root / f"{file}.sqlite") for file in ("vectors", "scope"))
@@ -56,9 +51,7 @@ class Scopes:
     """Scope models by version, opened or, for documents in memory, made at the first question."""
 
     def __init__(self, profile: Profile) -> None:
-        self._profile = profile
-        self._lock = threading.Lock()
-        self._opened: OrderedDict[str, _Scope] = OrderedDict()
+        self._opened = Opened(partial(_open, profile))
 
     def of(self, snapshot: "Snapshot") -> "Familiarity":
         """The port, for one version."""
@@ -69,14 +62,7 @@ class Scopes:
         return is_near
 
     def _is_near(self, snapshot: "Snapshot", text: str, labels: tuple[str, ...]) -> bool:
-        with self._lock:
-            if snapshot.version not in self._opened:
-                self._opened[snapshot.version] = _open(snapshot, self._profile)
-            self._opened.move_to_end(snapshot.version)
-            while len(self._opened) > KEPT:
-                self._opened.popitem(last=False)
-            scope = self._opened[snapshot.version]
-        return scope.is_near(text, labels)
+        return self._opened.of(snapshot).is_near(text, labels)
 
 
 class _Scope:
@@ -93,7 +79,7 @@ class _Scope:
         return self._model.by_vector(text, vector, labels).is_enough
 
 
-def _open(snapshot: "Snapshot", profile: Profile) -> _Scope:
+def _open(profile: Profile, snapshot: "Snapshot") -> _Scope:
     """The better of the models that the snapshot has and this process can ask; else one made now."""
     from groundwire.corpus.scope import NEURAL, SCOPE, ScopeModel
 
@@ -119,15 +105,13 @@ def _installed(name: str) -> "Embedder | None":
 
 
 def _made(snapshot: "Snapshot", profile: Profile) -> _Scope:
+    from groundwire.corpus import unheard
     from groundwire.corpus.scope import ScopeModel
 
     beside = Path(tempfile.mkdtemp(prefix="groundwire-scope-"))
     part = _quick_part(profile, beside / "cache.sqlite")
-    part.build(beside / part.name, snapshot, None, _silent)
+    part.build(beside / part.name, snapshot, None, unheard)
     model = ScopeModel.open(beside / part.name)
     scope = _Scope(model, None if part.embedder is None else _installed(STATIC))
     weakref.finalize(scope, shutil.rmtree, beside, ignore_errors=True)
     return scope
-
-
-def _silent(progress: "Progress") -> None: ...

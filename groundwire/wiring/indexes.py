@@ -2,25 +2,22 @@
 
 import shutil
 import tempfile
-import threading
 import weakref
-from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundwire.profiles import Profile
 
+from .opened import Opened
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from groundwire.corpus import Progress, Snapshot
+    from groundwire.corpus import Snapshot
     from groundwire.corpus.hybrid import Hybrid
     from groundwire.models import Embedder
-
-KEPT = 2
-"""Versions whose indexes are kept: the current one, and the one that drafts may still speak of."""
 
 
 class Indexes:
@@ -31,22 +28,11 @@ class Indexes:
         self._profile = profile
         self._open_embedder = embedder
         self._embedder: Embedder | None = None
-        self._lock = threading.Lock()
-        self._opened: OrderedDict[str, Hybrid] = OrderedDict()
-
-    def holds(self, version: str) -> bool:
-        """Whether the indexes of a version are open."""
-        return version in self._opened
+        self._opened = Opened(self._build)
 
     def of(self, snapshot: "Snapshot") -> "Hybrid":
         """The indexes of a version."""
-        with self._lock:
-            if snapshot.version not in self._opened:
-                self._opened[snapshot.version] = self._build(snapshot)
-            self._opened.move_to_end(snapshot.version)
-            while len(self._opened) > KEPT:
-                self._opened.popitem(last=False)
-            return self._opened[snapshot.version]
+        return self._opened.of(snapshot)
 
     def warm(self, snapshot: "Snapshot") -> None:
         """Open the indexes of a version, and run the embedder once."""
@@ -82,27 +68,25 @@ class Indexes:
 
 def _keyword(snapshot: "Snapshot", profile: Profile, beside: Path) -> Path:
     """The folder of the keyword index: the snapshot's, or one built now, which is quick."""
-    from groundwire.corpus import KeywordPart
+    from groundwire.corpus import KeywordPart, unheard
 
     part = KeywordPart(profile.terms.stopwords)
     if snapshot.manifest.parts.get(part.name) == part.how:
         folder = snapshot.part(part.name)
         assert folder is not None, "the manifest names it"
         return folder
-    part.build(beside / part.name, snapshot, None, _silent)
+    part.build(beside / part.name, snapshot, None, unheard)
     return beside / part.name
 
 
 def _vectors(snapshot: "Snapshot", embedder: "Embedder", beside: Path) -> Path | None:
     """The folder of the vectors: the snapshot's; one built now for documents in memory; else none yet."""
+    from groundwire.corpus import unheard
     from groundwire.corpus.embedded import VECTORS, build_vectors, how_of
 
     if snapshot.manifest.parts.get(VECTORS) == how_of(embedder):
         return snapshot.part(VECTORS)
     if snapshot.is_stored:
         return None
-    build_vectors(beside / VECTORS, snapshot, embedder, _silent)
+    build_vectors(beside / VECTORS, snapshot, embedder, unheard)
     return beside / VECTORS
-
-
-def _silent(progress: "Progress") -> None: ...

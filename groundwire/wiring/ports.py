@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from contracts.query import PUBLIC
 from groundwire.profiles import Profile
 
 from .indexes import Indexes
@@ -81,7 +82,7 @@ class Search:
 
     async def warm(self) -> None:
         """Build the index of the current version for those who may see what is public."""
-        await self("", ("public",))
+        await self("", (PUBLIC,))
 
 
 def _found(document: "Document", passage: "Passage") -> "FoundPassage":

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from contracts import Intent, Query, RetrievedContext
+from contracts.query import PUBLIC
 from groundwire.profiles import Profile
 
 from .assembly import Assembly
@@ -13,8 +14,6 @@ from .rules import Reader
 if TYPE_CHECKING:
     from groundwire.corpus import Document
     from groundwire.models import Embedder
-
-PUBLIC = "public"
 
 Retriever = Callable[[str], Awaitable[RetrievedContext]]
 

@@ -84,7 +84,7 @@ class Reader:
         self._corpus = assembly.corpus
         self._rules = lru_cache(maxsize=KEPT)(self._rules_of)
         self._teaching = threading.Lock()
-        self._taught: dict[str, Built] = {}
+        self._taught: dict[str, tuple[Built, Reading]] = {}
 
     async def snapshot(self, version: str) -> "Snapshot | None":
         """A stored version; None if there is none of that name."""
@@ -110,14 +110,10 @@ class Reader:
         """What questions are read with by these rules; without intents every text is a question."""
         from agents.understand import PLAIN, AnyQuestion
 
-        from .reading import reading_of
-
         if rules.intents is None:
             return AnyQuestion(), PLAIN
-        classifier = self._taught.get(rules.digest)
-        if classifier is None:
-            classifier = await asyncio.to_thread(self._teach, rules)
-        return classifier, reading_of(rules.intents, rules.vocabulary, self._assembly.profile)
+        known = self._taught.get(rules.digest)
+        return await asyncio.to_thread(self._teach, rules) if known is None else known
 
     async def _text(self, version: str | None) -> str | None:
         if self._assembly.intents is not None:
@@ -125,17 +121,18 @@ class Reader:
         snapshot = None if version is None else await self.snapshot(version)
         return (snapshot or await self.current()).intents
 
-    def _teach(self, rules: Rules) -> "Built":
+    def _teach(self, rules: Rules) -> "tuple[Built, Reading]":
         from .classifier import build_classifier
+        from .reading import reading_of
 
         assert rules.intents is not None, "without intents there is nothing to learn from"
         with self._teaching:  # one at a time: who asks meanwhile waits for the same
             if rules.digest not in self._taught:
-                built = build_classifier(
-                    rules.intents, self._assembly.profile, rules.vocabulary, self._assembly.kept
-                )
+                profile, words = self._assembly.profile, rules.vocabulary
+                built = build_classifier(rules.intents, profile, words, self._assembly.kept)
+                reading = reading_of(rules.intents, words, profile)
                 newest = list(self._taught.items())[1 - KEPT :]
-                self._taught = {**dict(newest), rules.digest: built}
+                self._taught = {**dict(newest), rules.digest: (built, reading)}
             return self._taught[rules.digest]
 
     def _rules_of(self, text: str | None) -> Rules:

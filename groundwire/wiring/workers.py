@@ -57,12 +57,12 @@ async def following(url: str | None, root: Path, log: "Log") -> AsyncIterator[No
 
 async def _follow(remote: "Remote", root: Path, log: "Log") -> None:
     from contracts import GroundwireError
-    from groundwire.corpus import Busy
+    from groundwire.corpus import Busy, unheard
 
     told = ""
     while True:
         try:
-            version = await asyncio.to_thread(remote.fetch, root, lambda progress: None)
+            version = await asyncio.to_thread(remote.fetch, root, unheard)
             if version is not None:
                 log("corpus.fetched", version=version)
             told = ""

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from ..model import PUBLIC, Document, Origin, Problem
+from contracts.query import PUBLIC
+
+from ..model import Document, Origin, Problem
 from .language import detected
 from .source import Reading, Source
 

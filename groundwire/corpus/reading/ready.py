@@ -7,7 +7,9 @@ import json
 from collections import defaultdict
 from dataclasses import dataclass
 
-from ..model import PUBLIC, Document, Passage, Problem
+from contracts.query import PUBLIC
+
+from ..model import Document, Passage, Problem
 from .answers import are_answers, json_lines
 from .source import Reading, Source
 from .text import Undecodable, decoded
