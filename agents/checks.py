@@ -7,10 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts import CheckName, CheckReason, CheckResult, DraftAnswer, RelatedPassage, Segment
+from contracts import (
+    Caveat,
+    CheckName,
+    CheckReason,
+    CheckResult,
+    DraftAnswer,
+    RelatedPassage,
+    Segment,
+)
 
+from .caveats import Noting, Quoted, due, uncovered
 from .composition import compose
-from .entities import Vocabulary
 from .wording import Wording
 
 _SENTENCE_ENDS = frozenset(".!?…。！？")
@@ -39,6 +47,10 @@ class StoredDocument(Protocol):
     def text(self) -> str: ...  # noqa: D102
     @property
     def labels(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def published(self) -> str | None: ...  # noqa: D102
+    @property
+    def modified(self) -> str | None: ...  # noqa: D102
     def passage(self, passage_id: str) -> StoredPassage | None: ...  # noqa: D102
 
 
@@ -49,7 +61,7 @@ class Case:
     draft: DraftAnswer
     documents: Mapping[str, StoredDocument] | None
     wording: Wording
-    vocabulary: Vocabulary
+    noting: Noting
 
     def document(self, cited: Segment | RelatedPassage) -> StoredDocument | None:
         """The stored document that is cited, if the question may be answered from it."""
@@ -90,7 +102,7 @@ def _citation_fault(case: Case, cited: Segment | RelatedPassage) -> CheckReason:
         return "passage_missing"
     if (cited.title, cited.source) != (document.title, document.source):
         return "citation_differs"
-    if isinstance(cited, Segment) and cited.heading_path != passage.heading_path:
+    if cited.heading_path != passage.heading_path:
         return "citation_differs"
     return "ok"
 
@@ -144,19 +156,48 @@ def caveats(case: Case) -> CheckResult:
     """What the question names and the source lacks is said, in the text, and nothing else is."""
     draft = case.draft
     entities = draft.intent.entities
-    unknown = [entity for entity in entities if not case.vocabulary.knows(entity)]
-    quoted = "\n".join(segment.text for segment in draft.segments)
-    due = case.vocabulary.caveats(entities, quoted) if draft.segments else ()
+    unknown = [entity for entity in entities if not case.noting.vocabulary.knows(entity)]
+    required = due(draft.intent, [_quoted(case, one) for one in draft.segments], case.noting)
+    lacks_entity = any(caveat.kind == "entity_not_in_source" for caveat in required)
+    given = [caveat for caveat in draft.caveats if not _tells_open_parts(case, caveat)]
     faults: list[tuple[CheckReason, str]] = []
     if unknown:
         faults.append(("entity_unknown", ""))
-    if any(caveat not in draft.caveats for caveat in due) or draft.entity_match != (not due):
+    if any(caveat not in given for caveat in required) or draft.entity_match == lacks_entity:
         faults.append(("caveat_missing", ""))
-    if any(caveat not in due for caveat in draft.caveats):
+    if any(caveat not in required for caveat in given):
         faults.append(("caveat_unwarranted", ""))
-    if any(case.wording.of_caveat(caveat) not in draft.text for caveat in due):
+    if any(case.wording.of_caveat(caveat) not in draft.text for caveat in draft.caveats):
         faults.append(("caveat_not_in_text", ""))
     return _result("caveat_surfaced", faults)
+
+
+def _tells_open_parts(case: Case, caveat: Caveat) -> bool:
+    """Whether a caveat is that of sub-questions that the intent has: what is open only `synthesize` knows."""
+    asked = [*uncovered(case.draft.intent.sub_questions)]
+    asked_values = asked[0].values if asked else ()
+    return (
+        "partly_covered" in case.noting.kinds
+        and caveat.kind == "partly_covered"
+        and bool(caveat.values)
+        and set(caveat.values) <= set(asked_values)
+    )
+
+
+def _quoted(case: Case, segment: Segment) -> Quoted:
+    """A quote with what is stored around it; a quote of nothing that is stored stands alone."""
+    document = case.document(segment)
+    passage = document.passage(segment.passage_id) if document else None
+    if document is None or passage is None:
+        return Quoted(segment.text, segment.text, "", segment.doc_id, segment.title)
+    return Quoted(
+        text=segment.text,
+        passage=document.text[passage.char_start : passage.char_end],
+        heading="\n".join((document.title, *passage.heading_path)),
+        doc_id=segment.doc_id,
+        title=document.title,
+        dated=document.modified or document.published,
+    )
 
 
 def _name(case: Case, place: int, segment: Segment) -> str:

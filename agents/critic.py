@@ -5,8 +5,8 @@ from typing import Protocol
 
 from contracts import Approved, DraftAnswer, Rejected
 
+from .caveats import Noting
 from .checks import Case, StoredDocument, run_checks
-from .entities import Vocabulary
 from .wording import Wording
 
 UNKNOWN_VERSION = "unknown"
@@ -23,14 +23,14 @@ class DocumentStore(Protocol):
 
 
 async def critic(
-    draft: DraftAnswer, *, store: DocumentStore, wording: Wording, vocabulary: Vocabulary
+    draft: DraftAnswer, *, store: DocumentStore, wording: Wording, noting: Noting
 ) -> Approved | Rejected:
     """Run every check on a draft; a rejection carries codes and ids, never a word of the draft."""
     cited = frozenset(
         [*(quote.doc_id for quote in draft.segments), *(other.doc_id for other in draft.related)]
     )
     documents = await store.documents(draft.corpus_version, cited)
-    checks = run_checks(Case(draft, documents, wording, vocabulary))
+    checks = run_checks(Case(draft, documents, wording, noting))
     if not all(check.passed for check in checks):
         return Rejected(
             intent=draft.intent,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol, assert_never
 
-from contracts import Intent, RetrievedContext, RetrievedPassage
+from contracts import Intent, Lead, RetrievedContext, RetrievedPassage
 
 from .ranking import Ranking, Span, apart, best, fuse, pair_overlap
 from .reranking import FEEDBACK, Candidate, Features, features, weighed
@@ -13,7 +13,7 @@ from .reranking import FEEDBACK, Candidate, Features, features, weighed
 
 @dataclass(frozen=True)
 class FoundPassage:
-    """A passage as it is stored. Offsets are characters of its document."""
+    """A passage as it is stored. Offsets are characters of its document; `dated`, `lead` as of `RetrievedPassage`."""
 
     passage_id: str
     doc_id: str
@@ -23,6 +23,8 @@ class FoundPassage:
     text: str
     char_start: int
     char_end: int
+    dated: str | None = None
+    lead: Lead | None = None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from contracts import Caveat, OutOfScopeReason
+from contracts import Caveat, CaveatKind, OutOfScopeReason
 
 VALUES = "{values}"
 TOPICS = "{topics}"
@@ -10,7 +10,7 @@ TOPICS = "{topics}"
 
 @dataclass(frozen=True)
 class Wording:
-    """The message of every outcome; `caveat_entity` has a place for `{values}`.
+    """The message of every outcome; every `caveat_…` but that of a machine has a place for `{values}`.
 
     `can_help` and `language` may have one for `{topics}`, what the system can help with: `topics`, one by one.
     """
@@ -28,9 +28,40 @@ class Wording:
         "Please note: the quoted text does not mention {values}, so it may not apply to it."
     )
 
+    caveat_number: str = "Please note: the quoted text does not mention {values}."
+    caveat_date: str = "Please note: the quoted text does not mention {values}."
+    caveat_name: str = "Please note: the quoted text does not mention {values}."
+    caveat_disagree: str = "Please note: these sources do not say the same: {values}."
+    caveat_old: str = "Please note: a quoted source was last changed on {values}."
+    caveat_partly: str = "I found nothing that answers this part of your question: {values}"
+    caveat_machine: str = (
+        "Please note: the quoted text holds instructions to a machine; they are part of the document, "
+        "and nobody followed them."
+    )
+
     def of_caveat(self, caveat: Caveat) -> str:
         """The sentence that a caveat is shown as."""
-        return self.caveat_entity.replace(VALUES, ", ".join(caveat.values))
+        separator = " " if caveat.kind == "partly_covered" else ", "
+        return self._words_of(caveat.kind).replace(VALUES, separator.join(caveat.values))
+
+    def _words_of(self, kind: CaveatKind) -> str:
+        match kind:
+            case "entity_not_in_source":
+                return self.caveat_entity
+            case "number_not_in_source":
+                return self.caveat_number
+            case "date_not_in_source":
+                return self.caveat_date
+            case "name_not_in_source":
+                return self.caveat_name
+            case "sources_disagree":
+                return self.caveat_disagree
+            case "source_is_old":
+                return self.caveat_old
+            case "partly_covered":
+                return self.caveat_partly
+            case "addressed_to_machine":
+                return self.caveat_machine
 
     def of_out_of_scope(self, reason: OutOfScopeReason) -> str:
         """Why there is no answer, and what the system can help with."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from .base import Value
-from .query import Channel, Intent, Name
+from .query import Channel, Intent, Name, Score
 
 Offset = Annotated[int, Field(ge=0)]
 Rank = Annotated[int, Field(ge=1)]
@@ -14,9 +14,21 @@ Rank = Annotated[int, Field(ge=1)]
 Signal = Literal["keyword", "vectors"]
 
 
+class Lead(Value):
+    """A table's header or a list's lead-in, in a passage of the same document; verbatim, as a `Segment` is."""
+
+    text: str
+    passage_id: Name
+    heading_path: tuple[str, ...] = ()
+    char_start: Offset
+    char_end: Offset
+
+
 class RetrievedPassage(Value):
     """A passage and how it was found. Offsets are characters of the stored document.
 
+    `dated`: when its document was last changed, else published, by what it says itself, as ISO 8601.
+    `lead`: what the passage needs to be understood, where that isn't in it.
     `vector_score`: None where the corpus had no vectors (yet).
     """
 
@@ -28,6 +40,8 @@ class RetrievedPassage(Value):
     text: str
     char_start: Offset
     char_end: Offset
+    dated: str | None = None
+    lead: Lead | None = None
     keyword_score: float
     vector_score: float | None
     hybrid_score: float
@@ -59,12 +73,28 @@ class Segment(Value):
     char_end: Offset
 
 
-class Caveat(Value):
-    """What the reader must know beside the quote; its wording is configuration."""
+CaveatKind = Literal[
+    "entity_not_in_source",
+    "number_not_in_source",
+    "date_not_in_source",
+    "name_not_in_source",
+    "sources_disagree",
+    "source_is_old",
+    "partly_covered",
+    "addressed_to_machine",
+]
 
-    kind: Literal["entity_not_in_source"]
-    name: Name
-    values: tuple[Name, ...]
+
+class Caveat(Value):
+    """What the reader must know beside the quote; its wording, one for each kind, is configuration.
+
+    `values`: what the wording names. Of the `…_not_in_source`, words of the question, and `name` that of the entity;
+    of `sources_disagree`, titles; of `source_is_old`, dates; of `partly_covered`, the sub-questions left open.
+    """
+
+    kind: CaveatKind
+    name: Name | None = None
+    values: tuple[Name, ...] = ()
 
 
 class RelatedPassage(Value):
@@ -74,10 +104,14 @@ class RelatedPassage(Value):
     doc_id: Name
     title: str
     source: str
+    heading_path: tuple[str, ...] = ()
 
 
 class DraftAnswer(Value):
-    """An answer that nobody may see yet. No segments: an honest fallback."""
+    """An answer that nobody may see yet. No segments: an honest fallback, and `related` says where to look.
+
+    `evidence`: the calibrated probability that what was found answers the question; None where nobody gauged it.
+    """
 
     type: Literal["draft"] = "draft"
     intent: Intent
@@ -86,6 +120,7 @@ class DraftAnswer(Value):
     segments: tuple[Segment, ...]
     source_passage_ids: tuple[Name, ...]
     entity_match: bool
+    evidence: Score | None = None
     caveats: tuple[Caveat, ...] = ()
     related: tuple[RelatedPassage, ...] = ()
 

@@ -21,6 +21,7 @@ def _draft(message: DraftAnswer) -> dict[str, float]:
         "segments": float(len(message.segments)),
         "caveats": float(len(message.caveats)),
         "entity_match": float(message.entity_match),
+        **({} if message.evidence is None else {"evidence": message.evidence}),
     }
 
 

@@ -99,6 +99,18 @@ class Snapshot:
         )
         return database.decode_document(row[4:], ()), database.decode_passage(row[:4])
 
+    def holding(self, doc_id: str, start: int, end: int) -> Passage | None:
+        """The first passage of a document that holds a span; None if none does wholly."""
+        place = "SELECT first_passage, first_passage + passages FROM documents WHERE doc_id = ?"
+        for first, after in self.rows(place, (doc_id,)):
+            found = self.rows(
+                f"{_PASSAGE} WHERE ordinal >= ? AND ordinal < ?"
+                " AND char_start <= ? AND char_end >= ? ORDER BY ordinal LIMIT 1",
+                (first, after, start, end),
+            )
+            return database.decode_passage(found[0]) if found else None
+        return None
+
     def sources(self) -> dict[str, database.StoredSource]:
         """What was read, by name."""
         with self._reading:

@@ -64,8 +64,23 @@ class Messages(_Part):
     failed: Message | None = None
     clarification: Message | None = None
     caveat_entity: Message | None = None
+    caveat_number: Message | None = None
+    caveat_date: Message | None = None
+    caveat_name: Message | None = None
+    caveat_disagree: Message | None = None
+    caveat_old: Message | None = None
+    caveat_partly: Message | None = None
+    caveat_machine: Message | None = None
 
-    @field_validator("caveat_entity")
+    @field_validator(
+        "caveat_entity",
+        "caveat_number",
+        "caveat_date",
+        "caveat_name",
+        "caveat_disagree",
+        "caveat_old",
+        "caveat_partly",
+    )
     @classmethod
     def _names_values(cls, message: str | None) -> str | None:
         if message is not None and VALUES not in message:

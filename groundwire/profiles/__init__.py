@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from contracts import Misconfigured
+from contracts import CaveatKind, Misconfigured
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -80,9 +80,15 @@ class RetrievePart(_Part):
 
 
 class SynthesizePart(_Part):
-    """Whether a source must use an entity's canonical word or any listed one."""
+    """How answers are drafted.
+
+    `entity_words`: whether a source must use an entity's canonical word or any listed one. `caveats`: what is noted
+    beside quotes; `old_after_days`: from when on a source is old.
+    """
 
     entity_words: Literal["canonical", "listed"]
+    caveats: tuple[CaveatKind, ...] = ("entity_not_in_source",)
+    old_after_days: Annotated[int, Field(ge=1)] = 730
 
 
 class Profile(_Part):

@@ -113,7 +113,7 @@ def _synthesize(reader: Reader) -> Handler:
 
     async def handle(context: RetrievedContext) -> DraftAnswer:
         rules = await reader.rules(context.corpus_version)
-        return await synthesize(context, wording=rules.wording, vocabulary=rules.vocabulary)
+        return await synthesize(context, wording=rules.wording, noting=rules.noting)
 
     return handle
 
@@ -127,7 +127,7 @@ def _critic(reader: Reader) -> Handler:
 
     async def handle(draft: DraftAnswer) -> Approved | Rejected:
         rules = await reader.rules(draft.corpus_version)
-        return await critic(draft, store=store, wording=rules.wording, vocabulary=rules.vocabulary)
+        return await critic(draft, store=store, wording=rules.wording, noting=rules.noting)
 
     return handle
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from contracts import Lead
 from contracts.query import PUBLIC
 from groundwire.profiles import Profile
 
@@ -36,7 +37,7 @@ class HybridSearch:
             corpus_version=snapshot.version,
             keyword_scores=proposed.keyword_scores,
             vector_scores=proposed.vector_scores,
-            passage=lambda position: _found(*snapshot.at([proposed.ordinals[position]])[0]),
+            passage=lambda position: _stored(snapshot, proposed.ordinals[position]),
             alike=proposed.alike,
         )
 
@@ -85,7 +86,29 @@ class Search:
         await self("", (PUBLIC,))
 
 
-def _found(document: "Document", passage: "Passage") -> "FoundPassage":
+def _stored(snapshot: "Snapshot", ordinal: int) -> "FoundPassage":
+    document, passage = snapshot.at([ordinal])[0]
+    return _found(document, passage, _lead(snapshot, document, passage))
+
+
+def _lead(snapshot: "Snapshot", document: "Document", passage: "Passage") -> Lead | None:
+    """What the passage needs beside its own words, as it lies in another passage of the document."""
+    if passage.context is None:
+        return None
+    start, end = passage.context
+    holder = snapshot.holding(document.doc_id, start, end)
+    if holder is None or holder.passage_id == passage.passage_id:
+        return None
+    return Lead(
+        text=document.text[start:end],
+        passage_id=holder.passage_id,
+        heading_path=holder.heading_path,
+        char_start=start,
+        char_end=end,
+    )
+
+
+def _found(document: "Document", passage: "Passage", lead: Lead | None = None) -> "FoundPassage":
     from agents.retrieve import FoundPassage
 
     return FoundPassage(
@@ -97,6 +120,8 @@ def _found(document: "Document", passage: "Passage") -> "FoundPassage":
         char_start=passage.char_start,
         char_end=passage.char_end,
         heading_path=passage.heading_path,
+        dated=document.modified or document.published,
+        lead=lead,
     )
 
 

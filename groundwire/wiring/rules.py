@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from agents.caveats import Noting
 from agents.entities import EntityPattern, EntityValue, Vocabulary
+from agents.tokens import Analyzer
 from agents.wording import Wording
 from contracts import Misconfigured
 from groundwire import intents as intents_file
@@ -37,16 +39,21 @@ class Rules:
     """What the intents of one corpus version say, in the agents' own values. `digest`: of the profile and them."""
 
     intents: Intents | None
-    vocabulary: Vocabulary
+    noting: Noting
     wording: Wording
     digest: str
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The entities that questions can name."""
+        return self.noting.vocabulary
 
 
 def rules_without_intents(profile: Profile, digest: str) -> Rules:
     """Every question that is about the documents is one for the system."""
     canonical = profile.synthesize.entity_words == "canonical"
     words = Vocabulary(matching=profile.understand.matching, canonical_only=canonical)
-    return Rules(None, words, Wording(), digest)
+    return Rules(None, noting_of(profile, words), Wording(), digest)
 
 
 def rules_of(intents: Intents, profile: Profile, digest: str = "") -> Rules:
@@ -64,7 +71,18 @@ def rules_of(intents: Intents, profile: Profile, digest: str = "") -> Rules:
             EntityPattern(name, re.compile(pattern)) for name, pattern in intents.patterns.items()
         ),
     )
-    return Rules(intents, vocabulary, wording_of(intents), digest)
+    return Rules(intents, noting_of(profile, vocabulary), wording_of(intents), digest)
+
+
+def noting_of(profile: Profile, vocabulary: Vocabulary) -> Noting:
+    """The caveats that a profile gives."""
+    terms, part = profile.terms, profile.synthesize
+    return Noting(
+        vocabulary=vocabulary,
+        kinds=frozenset(part.caveats),
+        old_after_days=part.old_after_days,
+        analyze=Analyzer(frozenset(terms.stopwords), terms.stems),
+    )
 
 
 def wording_of(intents: Intents) -> Wording:
