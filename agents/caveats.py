@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from itertools import combinations
 from typing import get_args
@@ -25,10 +25,10 @@ _MEASURE = re.compile(r"(\d[\d.,:]*)\W{0,2}\s?([^\W\d_]+)")
 class Noting:
     """Which caveats are given, and by what. `old_after_days`: from when on a source is old."""
 
-    vocabulary: Vocabulary = Vocabulary()
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
     kinds: frozenset[CaveatKind] = frozenset(KINDS)
     old_after_days: int = 730
-    analyze: Analyzer = Analyzer()
+    analyze: Analyzer = field(default_factory=Analyzer)
 
 
 @dataclass(frozen=True)

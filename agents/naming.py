@@ -21,38 +21,13 @@ _DATE = re.compile(
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 _SENTENCE_END = re.compile(r"[.?!:;]\s*[\"'”’)]*\s*$")
-_SPELLED = {
-    word: str(number)
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ]
-    )
-} | {
-    word: str(10 * number)
-    for number, word in enumerate(
-        ["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 3
-    )
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen twenty"
+)
+_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety"
+_SPELLED = {word: str(10 * number) for number, word in enumerate(_TENS.split())} | {
+    word: str(number) for number, word in enumerate(_UNITS.split())
 }
 _NEVER = frozenset({"i", "ok"})
 MOST_WORDS = 6

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire.evals.questions import Asked, basecamp, faults, halves
+from groundwire.evals.questions import Asked, answers, basecamp, faults, halves, shared_runs
 
 ROOT = Path(__file__).parents[2]
 POLICIES = ROOT / os.environ.get("GROUNDWIRE_DATA", "../shared/data") / "basecamp"
@@ -60,3 +60,17 @@ def test_no_question_about_the_policies_takes_their_words() -> None:
     questions = basecamp()
     assert faults(questions, POLICIES) == []
     assert len({one.question for one in questions}) == len(questions)
+
+
+def test_cases_are_in_other_words_than_documents_and_configurations() -> None:
+    """No three words of a case in a row are in an example's pages, in its intents or in a profile; what is needed is."""
+    configured = [*(ROOT / "groundwire").rglob("*.toml"), *(ROOT / "examples").rglob("*.toml")]
+    texts = {path: path.read_text(encoding="utf-8") for path in configured}
+    assert len(answers()) >= 24
+    for case in answers():
+        pages = sorted((ROOT / "examples" / case.documents).glob("*.md"))
+        told = {page: page.read_text(encoding="utf-8") for page in pages}
+        for path, text in {**texts, **told}.items():
+            assert shared_runs(case.question, text) == [], path
+        plain = " ".join(" ".join(told.values()).split())
+        assert all(need in plain for alternatives in case.needs for need in alternatives)

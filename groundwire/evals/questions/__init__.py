@@ -33,6 +33,34 @@ def basecamp() -> tuple[Asked, ...]:
     return tuple(Asked(**json.loads(line)) for line in text.splitlines())
 
 
+@dataclass(frozen=True)
+class Case:
+    """A compound or paraphrased question about `examples/{documents}`.
+
+    `needs`: what an answer has to quote, all of it; of each need any of the alternatives, blanks not counted.
+    """
+
+    documents: str
+    question: str
+    needs: tuple[tuple[str, ...], ...]
+
+
+def answers() -> tuple[Case, ...]:
+    """Cases about our examples, written before the choice of sentences was tuned."""
+    text = (files(__package__) / "answers.jsonl").read_text(encoding="utf-8")
+    lines = map(json.loads, text.splitlines())
+    return tuple(
+        Case(line["documents"], line["question"], tuple(map(tuple, line["needs"])))
+        for line in lines
+    )
+
+
+def shared_runs(question: str, text: str) -> list[str]:
+    """The runs of words that a question shares with a text, each longer than may be."""
+    taken = set(_runs(text))
+    return [" ".join(run) for run in _runs(question) if run in taken]
+
+
 def halves(asked: Sequence[Asked], seed: int = SEED) -> tuple[tuple[Asked, ...], tuple[Asked, ...]]:
     """Those that calibrate and those that report: by the order of a seeded hash of the question."""
     order = sorted(asked, key=lambda one: _digest(f"{seed}/{one.question}"))
