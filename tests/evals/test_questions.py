@@ -63,7 +63,7 @@ def test_no_question_about_the_policies_takes_their_words() -> None:
 
 
 def test_cases_are_in_other_words_than_documents_and_configurations() -> None:
-    """No three words of a case in a row are in an example's pages, in its intents or in a profile; what is needed is."""
+    """No three words in a row are from its pages, any intents or a profile; the quotes that it needs are there."""
     configured = [*(ROOT / "groundwire").rglob("*.toml"), *(ROOT / "examples").rglob("*.toml")]
     texts = {path: path.read_text(encoding="utf-8") for path in configured}
     assert len(answers()) >= 24
