@@ -29,7 +29,8 @@ from groundwire.wiring.assembly import Assembly
 from groundwire.wiring.ranking import ranking_of, search_of
 from groundwire.wiring.rules import Reader
 
-C = 0.1
+C = 0.03
+"""How little the weights are held back. With 0.1 a collection not learned on was ordered worse than as fused."""
 FOLDS = 5
 STEPS = 50
 NAMES = tuple(Features.__dataclass_fields__)

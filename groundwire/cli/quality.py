@@ -14,6 +14,7 @@ from .context import console, console_err, data_folder, run_async, settings, wri
 
 if TYPE_CHECKING:
     from groundwire.evals.collection import Collection
+    from groundwire.evals.metrics import Interval
     from groundwire.evals.retrieval import Measured, Progress
 
 EPILOG = """Examples:
@@ -69,6 +70,7 @@ def retrieval(
         write_json(evals.as_json(collection, measured))
     else:
         _show(collection, measured, evals.TRAINED_ON)
+        _show_gains(evals.gains(measured))
     return ExitCode.ANSWERED
 
 
@@ -98,7 +100,8 @@ def chunks(
     compared = evals.systems(chosen)
     measured = []
     with bars() as progress:
-        for system in [*map(windowed, compared[: len(chosen)]), *compared]:
+        windows = [windowed(one) for one in compared if one.name in chosen]
+        for system in [*windows, *compared]:
             where = cache or known.home / "cache"
             measured.append(
                 run_async(measure_chunks(system, collection, cache=where, progress=progress))
@@ -126,6 +129,15 @@ def bars() -> Iterator["Progress"]:
             bars.update(tasks[step], completed=done, total=total)
 
         yield show
+
+
+def _show_gains(gains: "dict[str, dict[str, Interval]]") -> None:
+    for name, ahead in gains.items():
+        told = ", ".join(
+            f"{measure} {one.mean:+.4f} [{one.low:+.4f}, {one.high:+.4f}]"
+            for measure, one in ahead.items()
+        )
+        console().print(f"{name} ahead of its fusion alone: {told}", markup=False)
 
 
 def _show(collection: "Collection", measured: "list[Measured]", note: str) -> None:

@@ -1,7 +1,7 @@
 """How well passages are found: the product's retrieve agent on a collection, each entry one passage."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,11 +33,12 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Measured:
-    """A system's measures over `n` questions, in the order of MEASURES."""
+    """A system's measures over `n` questions, in the order of MEASURES. `values`: of each question."""
 
     system: str
     n: int
     measures: dict[str, Interval]
+    values: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,8 @@ class System:
 
 
 def systems(names: Sequence[str]) -> list[System]:
-    """The profiles, and beside them the course and plain BM25."""
-    chosen = [System(name, profiles.load(name)) for name in names]
+    """The profiles, each with its fusion alone where it ranks again, and beside them the course and plain BM25."""
+    chosen = [one for name in names for one in _with_fusion(System(name, profiles.load(name)))]
     course, words = profiles.load("reference"), profiles.load("default")
     bm25 = words.retrieve.model_copy(
         update={"embedder": "none", "alpha": 1.0, "rerank": "none", "least_cosine": None}
@@ -61,6 +62,19 @@ def systems(names: Sequence[str]) -> list[System]:
         System("course", course, titled=True),
         System("bm25", words.model_copy(update={"retrieve": bm25})),
     ]
+
+
+def _with_fusion(known: System) -> list[System]:
+    retrieve = known.profile.retrieve
+    if retrieve.rerank == "none":
+        return [known]
+    fused = retrieve.model_copy(update={"rerank": "none"})
+    alone = known.profile.model_copy(update={"retrieve": fused})
+    return [known, System(_fused(known.name), alone)]
+
+
+def _fused(name: str) -> str:
+    return f"{name}, as fused"
 
 
 async def measure(
@@ -79,7 +93,20 @@ async def measure(
             values[name].append(value(ranked, dict(question.relevant)))
         progress(f"{system.name}: questions", done + 1, len(collection.questions))
     means = {name: interval(found) for name, found in values.items()}
-    return Measured(system.name, len(collection.questions), means)
+    return Measured(system.name, len(collection.questions), means, values)
+
+
+def gains(measured: Sequence[Measured]) -> dict[str, dict[str, Interval]]:
+    """By how much each system that ranks again is ahead of its fusion alone, question by question."""
+    known = {one.system: one for one in measured}
+    return {
+        name: {
+            measure: interval([a - b for a, b in zip(each, fused.values[measure], strict=True)])
+            for measure, each in one.values.items()
+        }
+        for name, one in known.items()
+        if (fused := known.get(_fused(name))) is not None
+    }
 
 
 async def _ranked(retriever: Retriever, question: Question) -> list[str]:
@@ -123,14 +150,17 @@ def as_json(collection: Collection, measured: Sequence[Measured]) -> dict[str, o
         "systems": {
             one.system: {name: round(found.mean, 4) for name, found in one.measures.items()}
             | {"n": one.n}
-            | {
-                "intervals": {
-                    name: [round(found.low, 4), round(found.high, 4)]
-                    for name, found in one.measures.items()
-                }
-            }
+            | {"intervals": _rounded(one.measures)}
             for one in measured
+        },
+        "ahead_of_fusion": {
+            name: {of: [round(found.mean, 4), *_rounded(ahead)[of]] for of, found in ahead.items()}
+            for name, ahead in gains(measured).items()
         },
         "skipped": [f"{one.what}: {one.reason}" for one in collection.skipped],
         "note": TRAINED_ON,
     }
+
+
+def _rounded(measures: Mapping[str, Interval]) -> dict[str, list[float]]:
+    return {name: [round(found.low, 4), round(found.high, 4)] for name, found in measures.items()}

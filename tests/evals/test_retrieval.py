@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from groundwire.evals.collection import Collection, Entry, Question, Skipped
-from groundwire.evals.retrieval import as_json, lacking, measure, systems
+from groundwire.evals.metrics import Interval
+from groundwire.evals.retrieval import Measured, as_json, gains, lacking, measure, systems
 
 COLLECTION = Collection(
     "mine",
@@ -47,3 +48,15 @@ async def test_the_report_names_systems_and_what_was_skipped(tmp_path: Path) -> 
     measured = report["systems"]
     assert isinstance(measured, dict)
     assert set(measured["bm25"]) == {"ndcg@10", "recall@100", "mrr@10", "hit@1", "n", "intervals"}
+
+
+def test_what_ranks_again_is_compared_with_its_fusion_question_by_question() -> None:
+    """Only where both were measured: one of two questions gained, so half a point on average."""
+    names = [one.name for one in systems(["default", "fast"])]
+    assert names == ["default", "default, as fused", "fast", "course", "bm25"]
+    measured = [
+        Measured(name, 2, {"hit@1": Interval(0, 0, 0)}, {"hit@1": values})
+        for name, values in (("default", [1.0, 1.0]), ("default, as fused", [0.0, 1.0]))
+    ]
+    assert gains(measured)["default"]["hit@1"].mean == 0.5
+    assert gains(measured[:1]) == {}
