@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from agents.pipeline import Pipeline
 
 Handler = Callable[[Any], Awaitable[Value]]
+WARM = "warm"
 STAGES = tuple(stage.name for stage in TOPOLOGY.stages)
 
 
@@ -35,7 +37,7 @@ def build_handler(stage: str, assembly: Assembly) -> Handler:
     reader = Reader(assembly)
     match stage:
         case "understand":
-            return _understand(assembly.profile, reader)
+            return Understanding(assembly.profile, reader)
         case "retrieve":
             return Retrieving(assembly, reader)
         case "synthesize":
@@ -65,23 +67,30 @@ def build_pipeline(
     return Pipeline(**agents)
 
 
-def _understand(profile: Profile, reader: Reader) -> Handler:
-    from agents.understand import understand
+class Understanding:
+    """The handler of understand. Until it is warm, its first query waits for models, and for what is learned."""
 
-    from .familiarity import Scopes
+    def __init__(self, profile: Profile, reader: Reader) -> None:
+        from .familiarity import Scopes
 
-    scopes = Scopes(profile)
+        self._reader = reader
+        self._scopes = Scopes(profile)
 
-    async def handle(query: Query) -> Intent | OutOfScope | Clarification:
-        snapshot = await reader.current()
-        rules = await reader.rules(snapshot.version)
-        familiarity = None if rules.intents is not None else scopes.of(snapshot)
-        classifier, reading = await reader.understanding(rules)
+    async def __call__(self, query: Query) -> Intent | OutOfScope | Clarification:
+        """Classify by the current corpus's rules; whatever computes does so off the loop."""
+        from agents.understand import understand
+
+        snapshot = await self._reader.current()
+        rules = await self._reader.rules(snapshot.version)
+        familiarity = None if rules.intents is not None else self._scopes.of(snapshot)
+        classifier, reading = await self._reader.understanding(rules)
         return await understand(
             query, classifier=classifier, reading=reading, familiarity=familiarity
         )
 
-    return handle
+    async def warm(self) -> None:
+        """Ask something: the classifier is learned or read, the scope model opened, the embedders have run."""
+        await self(Query(text=WARM, session_id=WARM))
 
 
 class Retrieving:
@@ -105,7 +114,7 @@ class Retrieving:
         """Load what a query needs. Transient: an endpoint doesn't answer now."""
         await self._search.warm()
         if self._ranking.rescore is not None:
-            await asyncio.to_thread(self._ranking.rescore, "warm", ["warm"])
+            await asyncio.to_thread(self._ranking.rescore, WARM, [WARM])
 
 
 def _synthesize(reader: Reader) -> Handler:
@@ -135,11 +144,20 @@ def _critic(reader: Reader) -> Handler:
 def _format(reader: Reader) -> Handler:
     from agents.format import format as format_verdict
 
+    from .topics import Topics
+
+    topics = Topics()
+
     async def handle(
         verdict: Approved | Rejected | OutOfScope | Clarification,
     ) -> FormattedResponse:
         judged = verdict if isinstance(verdict, Approved | Rejected) else None
         rules = await reader.rules(judged.corpus_version if judged else None)
-        return await format_verdict(verdict, wording=rules.wording)
+        wording = rules.wording
+        if isinstance(verdict, OutOfScope) and rules.intents is None:
+            snapshot, labels = await reader.current(), verdict.intent.query.labels
+            names = await asyncio.to_thread(topics.of, snapshot, labels)
+            wording = replace(wording, topics=names)
+        return await format_verdict(verdict, wording=wording)
 
     return handle

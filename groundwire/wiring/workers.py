@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from contracts import TOPOLOGY, Misconfigured, Transient
 
 from .assembly import assemble, endpoint_of, stand_in
-from .handlers import Handler, Retrieving, build_handler
+from .handlers import Handler, Retrieving, Understanding, build_handler
 from .rules import USED, Reader
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ async def _follow(remote: "Remote", root: Path, log: "Log") -> None:
 
 async def warm(handler: Handler, log: "Log") -> None:
     """Load before the worker says that it is ready: a first query must not be answered seconds late."""
-    if not isinstance(handler, Retrieving):
+    if not isinstance(handler, Understanding | Retrieving):
         return
     try:
         await handler.warm()
