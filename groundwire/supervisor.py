@@ -19,11 +19,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from contracts.errors import Transient
 
-__all__ = ["Supervisor", "WorkerInfo", "WorkerSpec", "new_consumer_name", "worker_command"]
+__all__ = [
+    "Birth",
+    "Start",
+    "Supervisor",
+    "WorkerInfo",
+    "WorkerSpec",
+    "as_command",
+    "child_environment",
+    "new_consumer_name",
+    "worker_command",
+]
 
 QUICK_S = 5.0  # a death this soon after the start is the worker's own fault
 BACKOFF_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 5.0)
@@ -36,13 +46,37 @@ OnDeath = Callable[[str, str, int], Awaitable[None]]  # (stage, consumer, return
 log = logging.getLogger(__name__)
 
 
+class Process(Protocol):
+    """A worker's process, whoever is its parent. **Invariant**: it leads a process group of its own."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+    async def wait(self) -> int: ...
+    def send_signal(self, number: signal.Signals, /) -> None: ...
+
+
+@dataclass(frozen=True)
+class Birth:
+    """What one worker is started with. `lifeline`: a file descriptor whose end of file means: stop."""
+
+    consumer: str
+    lifeline: int
+    log_file: Path
+    env: Mapping[str, str]
+
+
+Start = Callable[[Birth], Awaitable[Process]]
+
+
 @dataclass(frozen=True)
 class WorkerSpec:
-    """How many workers of a stage to run, and the command of one."""
+    """How many workers of a stage to run, and how one is started; OSError if it can't be now."""
 
     stage: str
     count: int
-    command: MakeCommand
+    start: Start
 
 
 @dataclass(frozen=True)
@@ -65,7 +99,7 @@ class _Place:
     spec: WorkerSpec
     log_file: Path
     consumer: str = ""
-    process: asyncio.subprocess.Process | None = None
+    process: Process | None = None
     starts: int = 0
     quick_deaths: int = 0
     since: float = field(default_factory=time.time)
@@ -96,7 +130,7 @@ class Supervisor:
     ) -> None:
         self._logs = logs
         self._on_death = on_death
-        self._env = _child_environment(os.environ if env is None else env)
+        self._env = child_environment(os.environ if env is None else env)
         self._places = [
             _Place(spec, logs / f"{spec.stage}-{number}.log")
             for spec in specs
@@ -194,17 +228,8 @@ class Supervisor:
     async def _spawn(self, place: _Place) -> None:
         assert self._lifeline is not None
         place.consumer = new_consumer_name()
-        lifeline = self._lifeline[0]
-        with _appending(place.log_file) as output:
-            place.process = await asyncio.create_subprocess_exec(
-                *place.spec.command(place.consumer, lifeline),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env=self._env,
-                pass_fds=[lifeline],
-                start_new_session=True,  # a terminal's Ctrl-C reaches the supervisor alone
-            )
+        birth = Birth(place.consumer, self._lifeline[0], place.log_file, self._env)
+        place.process = await place.spec.start(birth)
         place.starts += 1
         place.since = time.time()
         if self._sent is not None:  # stop() came while this one was being born
@@ -253,6 +278,24 @@ def worker_command(stage: str, *options: str) -> MakeCommand:
     return command
 
 
+def as_command(make: MakeCommand) -> Start:
+    """Start workers as commands, each a program of its own."""
+
+    async def start(birth: Birth) -> Process:
+        with _appending(birth.log_file) as output:
+            return await asyncio.create_subprocess_exec(
+                *make(birth.consumer, birth.lifeline),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=birth.env,
+                pass_fds=[birth.lifeline],
+                start_new_session=True,  # a terminal's Ctrl-C reaches the supervisor alone
+            )
+
+    return start
+
+
 def _appending(path: Path) -> BinaryIO:
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab")
 
@@ -262,8 +305,8 @@ def _rotate(path: Path) -> None:
         path.replace(f"{path}.1")
 
 
-def _send(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    """Signal a child; at the end its whole session, with what it started itself."""
+def _send(process: Process, number: signal.Signals) -> None:
+    """Signal a child; at the end its whole group, with what it started itself."""
     if process.returncode is not None:
         return
     with suppress(ProcessLookupError):
@@ -273,7 +316,7 @@ def _send(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
             process.send_signal(number)
 
 
-def _child_environment(env: Mapping[str, str]) -> dict[str, str]:
+def child_environment(env: Mapping[str, str]) -> dict[str, str]:
     """The environment with output unbuffered, and this very groundwire importable from anywhere."""
     child = {"PYTHONUNBUFFERED": "1", **env}
     root = str(Path(__file__).resolve().parent.parent)

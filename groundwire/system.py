@@ -20,8 +20,17 @@ from groundwire import logs
 from groundwire.client import bus_config
 from groundwire.corpus import is_root
 from groundwire.embedded import EmbeddedServer, SystemLock, SystemState
+from groundwire.nursery import CAN_FORK, Child, Nursery
 from groundwire.settings import SECRETS, Settings, redact_url
-from groundwire.supervisor import Supervisor, WorkerSpec, worker_command
+from groundwire.supervisor import (
+    Birth,
+    Start,
+    Supervisor,
+    WorkerSpec,
+    as_command,
+    child_environment,
+    worker_command,
+)
 from groundwire.wiring import endpoint_of, grow_corpus, ingest_corpus
 
 if TYPE_CHECKING:
@@ -86,7 +95,9 @@ async def running_system(
         on_step("starting the server")
         url, env, url_file = await _server(settings, stack, temporary=temporary)
         bus = await stack.enter_async_context(Bus(UrlBackend(url), bus_config(settings)))
-        specs = [WorkerSpec(name, count, worker_command(name)) for name, count in counts.items()]
+        nursery = Nursery(settings.home / "logs" / "nursery.log", child_environment(env))
+        start = partial(_start, nursery)
+        specs = [WorkerSpec(name, count, start(name)) for name, count in counts.items()]
 
         async def on_death(stage: str, consumer: str, code: int) -> None:
             await bus.pronounce_dead(stage, consumer)
@@ -109,7 +120,19 @@ async def running_system(
             await _cancel(ingesting, growing)
             on_step("draining the workers")
             await supervisor.stop(settings.grace_s + 1)
+            await nursery.close()
             on_step("stopping the server")
+
+
+def _start(nursery: Nursery, stage: str) -> Start:
+    """How a worker of the stage is started: forked where a process can be, else as a command."""
+    if not CAN_FORK:
+        return as_command(worker_command(stage))
+
+    async def start(birth: Birth) -> Child:
+        return await nursery.bear([stage, "--consumer", birth.consumer], birth.log_file)
+
+    return start
 
 
 @asynccontextmanager

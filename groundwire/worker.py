@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groundwire.owners import foreign_owner
+from groundwire.threads import compute_on_one
 
 if TYPE_CHECKING:
     from groundwire.settings import Settings
@@ -24,6 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if stranger is not None:
         sys.stderr.write(f"groundwire: {stranger}\n")
         return STRANGER_EXIT
+    compute_on_one()
     parser = argparse.ArgumentParser(prog="python -m groundwire.worker")
     parser.add_argument("stage")
     parser.add_argument("--consumer")

@@ -5,6 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from groundwire.embedded import TemporaryServer, temporary_server
+from groundwire.threads import compute_on_one
+
+compute_on_one()
 
 
 @pytest.fixture(scope="session")

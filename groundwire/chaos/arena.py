@@ -19,7 +19,7 @@ from bus.results import latest, streams_of
 from bus.wire import Arg, Wire
 from contracts import TOPOLOGY, Transient, Unreachable
 from groundwire.embedded import TemporaryServer
-from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec
+from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec, as_command
 
 from .book import Book
 from .load import Load
@@ -165,7 +165,7 @@ class Arena:
     @asynccontextmanager
     async def newer_worker(self, stage: str) -> AsyncIterator[None]:
         """One more worker of the stage, of the next version, kept alive like the others."""
-        specs = [WorkerSpec(stage, 1, command(stage, self.brief, "--newer"))]
+        specs = [WorkerSpec(stage, 1, as_command(command(stage, self.brief, "--newer")))]
         logs = self.brief.parent / "newer"
         async with Supervisor(specs, logs=logs, on_death=self.on_death) as supervisor:
             await supervisor.start()
@@ -198,7 +198,7 @@ async def open_arena(setup: Setup, seed: int) -> AsyncIterator[Arena]:
             await load.bus.pronounce_dead(stage, consumer)
 
         specs = [
-            WorkerSpec(stage.name, setup.workers, command(stage.name, brief))
+            WorkerSpec(stage.name, setup.workers, as_command(command(stage.name, brief)))
             for stage in TOPOLOGY.stages
         ]
         async with Supervisor(

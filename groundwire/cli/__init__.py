@@ -3,6 +3,7 @@
 import sys
 
 from groundwire.owners import foreign_owner
+from groundwire.threads import compute_on_one
 
 from .codes import ExitCode
 
@@ -13,6 +14,7 @@ def main() -> None:
     if stranger is not None:
         sys.stderr.write(f"groundwire: {stranger}\n")
         sys.exit(ExitCode.USAGE)
+    compute_on_one()
     try:
         from .app import run
 

@@ -93,6 +93,12 @@ _SHIPPED = {"wordllama": _wordllama, "minilm": _minilm}
 """Opened once a process: classifier, scope and search ask for the same ones, and each is tens of megabytes."""
 
 
+def open_shipped(name: str) -> None:
+    """Have a shipped embedder ready in this process, and in what is forked from it; nothing if it isn't one."""
+    if name in _SHIPPED and not missing(name):
+        _SHIPPED[name]().embed(["ready"])
+
+
 def open_cross_encoder(path: str) -> "CrossEncoder":
     """A model that reads question and passage together; PATH as of `onnx:PATH`."""
     if lacking := missing("cross-encoder"):

@@ -3,6 +3,7 @@
 One thread: several processes share a machine, and small batches gain little from more.
 """
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -108,6 +109,9 @@ def open_tokenizer(file: Path, max_tokens: int) -> "Tokenizer":
 
 def open_session(model: Path) -> Any:
     """A model ready to run, on one thread; Misconfigured if it is none."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = (
+        "1"  # since 1.29 it reports to its maker, from its import on
+    )
     import onnxruntime  # type: ignore[import-untyped]
 
     options = onnxruntime.SessionOptions()

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from groundwire.embedded.process import is_running
+from groundwire.nursery import CAN_FORK
 
 from .machine import (
     HANDBOOK,
@@ -39,8 +40,8 @@ pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 GONE_S = 5.0
 """The promise: however the supervisor ends, nothing is left after so many seconds."""
-FAMILY = 7
-"""Five workers, the server and its guard."""
+FAMILY = 8 if CAN_FORK else 7
+"""Five workers, the nursery that they are forked from, the server and its guard."""
 
 
 def assert_gone(family: set[int], within_s: float = GONE_S) -> None:
@@ -72,6 +73,30 @@ async def test_nothing_is_left_of_a_killed_up_and_the_next_one_finishes_its_work
             assert (await bus.verify())[0].holds
     assert Counter(result.query_id for result in results) == Counter(due)
     assert {result.status for result in results} == {"approved"}
+
+
+def name_of(pid: int) -> str:
+    """What `ps -o comm` shows of a process."""
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+@pytest.mark.skipif(not CAN_FORK, reason="no process is forked from another one here")
+async def test_a_killed_nursery_takes_its_workers_along_and_both_come_back(home: Home) -> None:
+    """It is all workers' parent: whoever supervises them sees all of them end, and has all of them born again."""
+    with running_up(home, "--docs", HANDBOOK) as process:
+        before = descendants(process.pid)
+        [nursery] = [one for one in before if name_of(one) == "gw-nursery"]
+        async with home.connect() as bus:
+            os.kill(nursery, signal.SIGKILL)
+            due = await bus.submit_many([query("How do I cancel my plan?") for _ in range(20)])
+            _, results = await results_so_far(bus, "0", len(due))
+            await soon(lambda: is_settled(bus), "no query is open")
+            assert (await bus.verify())[0].holds
+        old = before - descendants(process.pid)
+        eventually(lambda: not any(map(is_running, old)), "the old workers are gone", GONE_S)
+        assert len(old) == len(STAGES) + 1
+        assert len(descendants(process.pid)) == FAMILY
+    assert Counter(result.query_id for result in results) == Counter(due)
 
 
 async def test_vectors_follow_while_the_corpus_answers(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from groundwire.embedded import EmbeddedServer, SystemLock, SystemState
-from groundwire.supervisor import Supervisor, WorkerSpec
+from groundwire.supervisor import Supervisor, WorkerSpec, as_command
 
 WORKER = Path(__file__).resolve().parent / "fake_worker.py"
 
@@ -37,7 +37,7 @@ async def main(home: Path) -> None:
 
     with lock:
         server = await EmbeddedServer.start(home)
-        specs = [WorkerSpec("understand", 2, command)]
+        specs = [WorkerSpec("understand", 2, as_command(command))]
         supervisor = Supervisor(specs, logs=home / "logs", on_death=on_death)
         await supervisor.start()
         lock.publish(SystemState("unix://", url_file=str(server.url_file)))

@@ -17,7 +17,13 @@ from processes import HERE, environment, eventually, run_program, soon
 
 from contracts.errors import Unreachable
 from groundwire.embedded.process import is_running
-from groundwire.supervisor import Supervisor, WorkerSpec, new_consumer_name, worker_command
+from groundwire.supervisor import (
+    Supervisor,
+    WorkerSpec,
+    as_command,
+    new_consumer_name,
+    worker_command,
+)
 
 
 @dataclass
@@ -51,7 +57,7 @@ async def supervised(folder: Path, mode: str = "steady", count: int = 1) -> Asyn
     async def on_death(stage: str, consumer: str, code: int) -> None:
         watched.deaths.append((stage, consumer, code))
 
-    specs = [WorkerSpec("retrieve", count, command)]
+    specs = [WorkerSpec("retrieve", count, as_command(command))]
     watched = Watched(Supervisor(specs, logs=folder / "logs", on_death=on_death), notes)
     async with watched.supervisor:
         await watched.supervisor.start()
@@ -158,8 +164,8 @@ async def test_a_command_that_does_not_exist_fails_the_start_and_leaves_nothing(
         raise AssertionError
 
     specs = [
-        WorkerSpec("understand", 1, lambda *_: ["sleep", "60"]),
-        WorkerSpec("retrieve", 1, lambda *_: ["/nowhere/program"]),
+        WorkerSpec("understand", 1, as_command(lambda *_: ["sleep", "60"])),
+        WorkerSpec("retrieve", 1, as_command(lambda *_: ["/nowhere/program"])),
     ]
     async with Supervisor(specs, logs=tmp_path, on_death=on_death) as supervisor:
         with pytest.raises(FileNotFoundError):

@@ -1,6 +1,9 @@
 """What holds for every embedder: one unit row a text, in order, the same for the same text, offline."""
 
+import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -150,3 +153,25 @@ def test_batches_are_small_and_hold_every_place_once() -> None:
     for group in groups:
         longest = max(lengths[place] for place in group)
         assert len(group) == 1 or len(group) * longest <= BATCH_TOKENS
+
+
+TELL_TALES = """
+import os
+from groundwire.models import open_embedder
+open_embedder("minilm").embed(["hello"])
+print(len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts the threads in /proc")
+@pytest.mark.skipif(bool(missing("minilm")), reason="not installed: groundwire[vectors]")
+def test_the_runtime_of_models_reports_to_nobody(tmp_path: Path) -> None:
+    """onnxruntime's telemetry, on by default, keeps a file in the temporary folder and a thread that uploads."""
+    reported = {"CI", "ORT_DISABLE_TELEMETRY"}  # either one keeps it still by itself
+    env = {k: v for k, v in os.environ.items() if k not in reported}
+    env |= {"TMPDIR": str(tmp_path), "TOKENIZERS_PARALLELISM": "false", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", TELL_TALES], env=env, capture_output=True, text=True, check=True
+    )
+    assert list(tmp_path.iterdir()) == []
+    assert done.stdout == "1\n"

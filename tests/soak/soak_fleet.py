@@ -18,7 +18,7 @@ from contracts import TOPOLOGY, Query
 from groundwire.chaos.agents import Kind, Mark
 from groundwire.chaos.worker import Brief
 from groundwire.embedded import TemporaryServer, temporary_server
-from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec
+from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec, as_command
 
 _SCRIPT = Path(__file__).with_name("soak_worker.py")
 START_S = 60.0
@@ -76,7 +76,7 @@ class Fleet:
                 runs = ("--runs", str(self.folder / f"runs-{stage}"))
                 return (sys.executable, "-P", str(_SCRIPT), stage, *told, *runs)
 
-            return WorkerSpec(stage, count, command)
+            return WorkerSpec(stage, count, as_command(command))
 
         logs = self.folder / f"logs-{number}"
         supervisor = Supervisor(
