@@ -19,7 +19,7 @@ def read(folder: Path) -> Collection:
     questions: list[Question] = []
     skipped: list[Skipped] = []
     for name in FILES:
-        for line in _lines(folder / name):
+        for line in lines(folder / name):
             found = []
             for passage in line["passages"]:
                 text = passage["text"].strip()
@@ -35,7 +35,8 @@ def read(folder: Path) -> Collection:
     return Collection("clapnq", tuple(entries.values()), tuple(questions), skipped=tuple(skipped))
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Its rows; Unreadable says what is wrong."""
     try:
         with path.open(encoding="utf-8") as file:
             yield from (json.loads(line) for line in file if line.strip())

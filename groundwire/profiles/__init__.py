@@ -91,6 +91,14 @@ class SynthesizePart(_Part):
     old_after_days: Annotated[int, Field(ge=1)] = 730
 
 
+class CriticPart(_Part):
+    """How a sentence that isn't verbatim is judged: supported from `threshold` on, by the `weights` of its features."""
+
+    bias: float = 0.0
+    threshold: Share = 1.0
+    weights: dict[str, float] = Field(default_factory=dict)
+
+
 class Profile(_Part):
     """Everything that evaluation compares.
 
@@ -106,6 +114,7 @@ class Profile(_Part):
     terms: TermsPart
     retrieve: RetrievePart
     synthesize: SynthesizePart
+    critic: CriticPart = CriticPart()
 
     @property
     def digest(self) -> str:

@@ -16,6 +16,7 @@ from .assembly import (
 )
 from .handlers import STAGES, Handler, build_agents, build_handler, build_pipeline
 from .retrieval import Retriever, build_retriever
+from .support import build_support
 from .workers import await_corpus, build_worker, following
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "build_handler",
     "build_pipeline",
     "build_retriever",
+    "build_support",
     "build_worker",
     "chunking_of",
     "endpoint_of",
