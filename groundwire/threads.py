@@ -8,7 +8,7 @@ import os
 
 __all__ = ["compute_on_one"]
 
-NAMES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+NAMES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 def compute_on_one() -> None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from groundwire.settings import Settings
 
 STRANGER_EXIT = 2
-BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +24,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if stranger is not None:
         sys.stderr.write(f"groundwire: {stranger}\n")
         return STRANGER_EXIT
-    compute_on_one()
     parser = argparse.ArgumentParser(prog="python -m groundwire.worker")
     parser.add_argument("stage")
     parser.add_argument("--consumer")
@@ -50,7 +48,7 @@ def run_worker(
     """Run one worker until SIGTERM, SIGINT or the end of the lifeline; a second signal leaves now."""
     from groundwire.lifeline import watch_lifeline
 
-    share_cores()
+    compute_on_one()
     if lifeline is not None:
         # Before the long imports: until its handler is there, SIGTERM ends a worker that has no work.
         watch_lifeline(lifeline, lambda: os.kill(os.getpid(), signal.SIGTERM))
@@ -67,15 +65,6 @@ def run_worker(
         sys.stderr.write(f"groundwire worker {stage}: {error}\n")
         return 2
     return 0
-
-
-def share_cores() -> None:
-    """Let BLAS compute on one thread, unless the environment says otherwise; before numpy is imported.
-
-    Threads that wait for one another spin: on a busy machine of two cores they took three times the time of one.
-    """
-    for name in BLAS_THREADS:
-        os.environ.setdefault(name, "1")
 
 
 async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
