@@ -19,6 +19,7 @@ from contracts import (
 
 from .caveats import Noting, Quoted, due, uncovered
 from .composition import compose
+from .machine import addresses_machine
 from .wording import Wording
 
 _SENTENCE_ENDS = frozenset(".!?…。！？")
@@ -66,14 +67,31 @@ class Case:
     def document(self, cited: Segment | RelatedPassage) -> StoredDocument | None:
         """The stored document that is cited, if the question may be answered from it."""
         document = (self.documents or {}).get(cited.doc_id)
-        if document is None or set(document.labels).isdisjoint(self.draft.intent.query.labels):
-            return None
-        return document
+        return document if document is not None and self.may_read(document) else None
+
+    def may_read(self, document: StoredDocument) -> bool:
+        """Whether the question may be answered from a document."""
+        return not set(document.labels).isdisjoint(self.draft.intent.query.labels)
+
+    def places(self) -> "list[tuple[str, Segment | RelatedPassage]]":
+        """All that the draft cites, each with its place in the draft."""
+        return [
+            *((f"segments[{at}]", segment) for at, segment in enumerate(self.draft.segments)),
+            *((f"related[{at}]", related) for at, related in enumerate(self.draft.related)),
+        ]
 
 
 def run_checks(case: Case) -> tuple[CheckResult, ...]:
     """Every check's result, in the order of the contract."""
-    return (non_empty(case), citations_resolve(case), grounded_in_source(case), caveats(case))
+    return (
+        non_empty(case),
+        citations_resolve(case),
+        grounded_in_source(case),
+        caveats(case),
+        entities_consistent(case),
+        not_injected(case),
+        labels_allowed(case),
+    )
 
 
 def non_empty(case: Case) -> CheckResult:
@@ -85,11 +103,7 @@ def citations_resolve(case: Case) -> CheckResult:
     """Every cited document and passage exists in the stored corpus version, as it is cited."""
     if case.documents is None:
         return _result("citations_resolve", [("corpus_missing", "")])
-    places: list[tuple[str, Segment | RelatedPassage]] = [
-        *((f"segments[{n}]", segment) for n, segment in enumerate(case.draft.segments)),
-        *((f"related[{n}]", related) for n, related in enumerate(case.draft.related)),
-    ]
-    faults = [(_citation_fault(case, cited), place) for place, cited in places]
+    faults = [(_citation_fault(case, cited), place) for place, cited in case.places()]
     return _result("citations_resolve", [(why, place) for why, place in faults if why != "ok"])
 
 
@@ -155,21 +169,59 @@ def ends_sentence(text: str, end: int) -> bool:
 def caveats(case: Case) -> CheckResult:
     """What the question names and the source lacks is said, in the text, and nothing else is."""
     draft = case.draft
-    entities = draft.intent.entities
-    unknown = [entity for entity in entities if not case.noting.vocabulary.knows(entity)]
-    required = due(draft.intent, [_quoted(case, one) for one in draft.segments], case.noting)
-    lacks_entity = any(caveat.kind == "entity_not_in_source" for caveat in required)
+    required = _required(case)
     given = [caveat for caveat in draft.caveats if not _tells_open_parts(case, caveat)]
     faults: list[tuple[CheckReason, str]] = []
-    if unknown:
-        faults.append(("entity_unknown", ""))
-    if any(caveat not in given for caveat in required) or draft.entity_match == lacks_entity:
+    if any(caveat not in given for caveat in required):
         faults.append(("caveat_missing", ""))
     if any(caveat not in required for caveat in given):
         faults.append(("caveat_unwarranted", ""))
     if any(case.wording.of_caveat(caveat) not in draft.text for caveat in draft.caveats):
         faults.append(("caveat_not_in_text", ""))
     return _result("caveat_surfaced", faults)
+
+
+def entities_consistent(case: Case) -> CheckResult:
+    """The entities are those that the question names and the vocabulary has; a match is claimed where there is one."""
+    draft, vocabulary = case.draft, case.noting.vocabulary
+    entities = draft.intent.entities
+    lacks_entity = any(caveat.kind == "entity_not_in_source" for caveat in _required(case))
+    faults: list[tuple[CheckReason, str]] = []
+    if not all(map(vocabulary.knows, entities)):
+        faults.append(("entity_unknown", ""))
+    if set(entities) != set(vocabulary.named_in(draft.intent.cleaned_text)):
+        faults.append(("entities_differ_from_question", ""))
+    if draft.entity_match == lacks_entity:
+        faults.append(("entity_match_differs", ""))
+    return _result("entities_consistent", faults)
+
+
+def not_injected(case: Case) -> CheckResult:
+    """Text that talks to a machine is quoted under its caveat, or not at all."""
+    is_told = any(caveat.kind == "addressed_to_machine" for caveat in case.draft.caveats)
+    faults: list[tuple[CheckReason, str]] = [
+        ("machine_addressed", _name(case, place, segment))
+        for place, segment in enumerate(case.draft.segments)
+        if not is_told and addresses_machine(segment.text)
+    ]
+    return _result("not_injected", faults)
+
+
+def labels_allowed(case: Case) -> CheckResult:
+    """Every stored document that is cited has a label that the question may be answered from."""
+    stored = case.documents or {}
+    faults: list[tuple[CheckReason, str]] = [
+        ("label_missing", place)
+        for place, cited in case.places()
+        if cited.doc_id in stored and not case.may_read(stored[cited.doc_id])
+    ]
+    return _result("labels_allowed", faults)
+
+
+def _required(case: Case) -> tuple[Caveat, ...]:
+    """The caveats that the stored text around the quotes calls for."""
+    quotes = [_quoted(case, segment) for segment in case.draft.segments]
+    return due(case.draft.intent, quotes, case.noting)
 
 
 def _tells_open_parts(case: Case, caveat: Caveat) -> bool:

@@ -125,7 +125,15 @@ class DraftAnswer(Value):
     related: tuple[RelatedPassage, ...] = ()
 
 
-CheckName = Literal["non_empty", "citations_resolve", "grounded_in_source", "caveat_surfaced"]
+CheckName = Literal[
+    "non_empty",
+    "citations_resolve",
+    "grounded_in_source",
+    "caveat_surfaced",
+    "entities_consistent",
+    "not_injected",
+    "labels_allowed",
+]
 CheckReason = Literal[
     "ok",
     "empty_text",
@@ -136,10 +144,14 @@ CheckReason = Literal[
     "span_differs",
     "text_not_composed_of_segments",
     "sources_differ_from_segments",
-    "entity_unknown",
     "caveat_missing",
     "caveat_unwarranted",
     "caveat_not_in_text",
+    "entity_unknown",
+    "entities_differ_from_question",
+    "entity_match_differs",
+    "machine_addressed",
+    "label_missing",
 ]
 
 
