@@ -21,7 +21,11 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A passage as reranking sees it. `feedback`: its cosine with the mean of the FEEDBACK best."""
+    """A passage as reranking sees it.
+
+    `feedback`: its cosine with the mean of the FEEDBACK best, times the share of documents among the candidates: all
+    of it where each is of a document of its own.
+    """
 
     heading: str
     text: str
@@ -34,7 +38,7 @@ class Candidate:
 class Features:
     """What tells for a passage; each name is that of a weight.
 
-    `keyword`: its BM25 as a share of the best's. `vector`, `feedback`: cosines. `pairs`: how closely
+    `keyword`: its BM25 as a share of the best's. `vector`, `feedback`: the candidate's. `pairs`: how closely
     neighbours in the question stand together, as a share of what all weigh. `numbers`: the share of
     the question's words with a digit that it has.
     """

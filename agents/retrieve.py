@@ -159,13 +159,15 @@ def look_again(question: str, found: Found, top: Shortlist, ranking: Ranking) ->
     """The features of the best `depth` of a shortlist."""
     deep = top.positions[: ranking.depth]
     alike = found.alike(deep[:FEEDBACK]) if found.alike and deep else ()
+    # Passages of one document are alike whatever is asked, and would only push out its other places.
+    apart_share = len({one.doc_id for one in top.passages[: len(deep)]}) / max(len(deep), 1)
     candidates = [
         Candidate(
             heading=_heading(passage),
             text=passage.text,
             keyword=found.keyword_scores[position],
             vector=0.0 if found.vector_scores is None else found.vector_scores[position],
-            feedback=alike[position] if alike else 0.0,
+            feedback=alike[position] * apart_share if alike else 0.0,
         )
         for position, passage in zip(deep, top.passages, strict=False)
     ]

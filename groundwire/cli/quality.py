@@ -111,6 +111,7 @@ def chunks(
         write_json(evals.as_json(named, measured))
     else:
         _show(named, measured, evals.TRAINED_ON)
+        _show_gains(evals.gains(measured))
     return ExitCode.ANSWERED
 
 

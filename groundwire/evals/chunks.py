@@ -46,10 +46,13 @@ def character_iou(found: Sequence[Span], gold: Sequence[Span]) -> float:
 async def measure_chunks(
     system: System, collection: SpanCollection, *, cache: Path, progress: Progress
 ) -> Measured:
-    """Cut all documents as the profile does, into at most 400 characters; keep 5 passages a question."""
+    """Cut all documents as the profile does, into at most 400 characters; keep 5 passages a question.
+
+    The documents of the set have no titles: the names of their files are none.
+    """
     cutting = Chunking(system.profile.chunking.method, CHARACTERS)
     documents = (
-        chunk(Document(name, name, f"{name}.md", text, markdown=True), cutting)
+        chunk(Document(name, " ", f"{name}.md", text, markdown=True), cutting)
         for name, text in collection.documents.items()
     )
     retriever = build_retriever(
@@ -62,5 +65,6 @@ async def measure_chunks(
         recalls.append(character_recall(found, question.gold))
         ious.append(character_iou(found, question.gold))
         progress(f"{system.name}: questions", done, len(collection.questions))
-    measures = {"recall": interval(recalls), "iou": interval(ious)}
-    return Measured(system.name, len(collection.questions), measures)
+    values = {"recall": recalls, "iou": ious}
+    means = {name: interval(found) for name, found in values.items()}
+    return Measured(system.name, len(collection.questions), means, values)

@@ -4,7 +4,7 @@ import pytest
 
 from agents.ranking import Ranking, fuse
 from agents.reranking import Candidate, features, weighed
-from agents.retrieve import Found, FoundPassage, retrieve
+from agents.retrieve import Found, FoundPassage, look_again, retrieve, shortlist
 from agents.tokens import Analyzer
 from contracts import Intent, Query
 
@@ -120,3 +120,18 @@ async def test_a_near_vector_is_evidence_where_the_profile_says_so(
     ranking = Ranking(k=9, keep_unsupported=False, least_cosine=least)
     context = await retrieve(INTENT, search=search, ranking=ranking)
     assert len(context.passages) == kept
+
+
+@pytest.mark.parametrize(("documents", "share"), [("abcd", 1.0), ("aaaa", 0.25)])
+def test_passages_of_one_document_are_no_more_relevant_for_being_alike(
+    documents: str, share: float
+) -> None:
+    """Likeness to the best counts as far as the candidates are of different documents."""
+
+    def passage(position: int) -> FoundPassage:
+        return FoundPassage(f"p{position}", documents[position], "D", "d.md", (), "fox", 0, 3)
+
+    found = Found("v1", [3.0, 2.0, 1.0, 0.5], [0.6, 0.5, 0.4, 0.2], passage, lambda _: [0.8] * 4)
+    ranking = Ranking(rerank="linear", k=4, analyze=ANALYZE)
+    told = look_again("fox", found, shortlist(found, ranking), ranking)
+    assert [each.feedback for each in told] == [0.8 * share] * 4
