@@ -40,6 +40,7 @@ COMMANDS = (
     "intents",
     "verify",
     "doctor",
+    "asyncapi",
     "chaos",
     "bench",
 )
