@@ -81,13 +81,9 @@ def explanation(context: RetrievedContext, found: Found, ranking: Ranking) -> Ex
     word_ranks, near_ranks = _ranks(words), _ranks(near)
     top = shortlist(found, ranking)
     told = _told(context, found, top, ranking)
-    positions = {
-        passage.passage_id: position
-        for position, passage in zip(top.positions, top.passages, strict=True)
-    }
 
     def explained(passage: RetrievedPassage) -> Explained:
-        at = positions[passage.passage_id]
+        at = top.positions[passage.hybrid_rank - 1]
         fused = (
             Part("keyword", words[at], by_words[at]),
             Part("vector", near[at], by_vectors[at]),
@@ -97,14 +93,15 @@ def explanation(context: RetrievedContext, found: Found, ranking: Ranking) -> Ex
             keyword_rank=word_ranks.get(at),
             vector_rank=near_ranks.get(at),
             fused=fused if found.vector_scores is not None else fused[:1],
-            told=told.get(passage.passage_id, ()),
+            told=told.get(passage.hybrid_rank, ()),
             moved=_moved(passage, context, top, told),
         )
 
     return Explanation(context, len(words), tuple(map(explained, context.passages)))
 
 
-Told = Mapping[str, tuple[Part, ...]]
+Told = Mapping[int, tuple[Part, ...]]
+"""By the rank that fusion gave: it names a passage of the shortlist, also one that was merged with its neighbours."""
 
 
 def _ranks(scores: Sequence[float]) -> dict[int, int]:
@@ -114,20 +111,20 @@ def _ranks(scores: Sequence[float]) -> dict[int, int]:
 
 
 def _told(context: RetrievedContext, found: Found, top: Shortlist, ranking: Ranking) -> Told:
-    """What the second look said of each passage, by its id."""
+    """What the second look said of each passage."""
     if ranking.rerank != "linear":
         return {
-            passage.passage_id: (Part(ranking.rerank, passage.rerank_score, passage.rerank_score),)
+            passage.hybrid_rank: (Part(ranking.rerank, passage.rerank_score, passage.rerank_score),)
             for passage in context.passages
             if passage.rerank_score is not None
         }
     features = look_again(context.intent.cleaned_text, found, top, ranking)
     return {
-        passage.passage_id: tuple(
+        rank: tuple(
             Part(name, value, ranking.weights.get(name, 0.0) * value)
             for name, value in asdict(each).items()
         )
-        for passage, each in zip(top.passages, features, strict=False)
+        for rank, each in enumerate(features, start=1)
     }
 
 
@@ -138,15 +135,14 @@ def _moved(
     was, now = passage.hybrid_rank, passage.final_rank
     if was == now:
         return None
-    final = {each.passage_id: each.final_rank for each in context.passages}
+    final = {each.hybrid_rank: each.final_rank for each in context.passages}
     last = len(top.passages) + 1
     passed = [
-        told[other.passage_id]
-        for before, other in enumerate(top.passages, start=1)
-        if (before - was) * (final.get(other.passage_id, last) - now) < 0
-        and other.passage_id in told
+        told[before]
+        for before in range(1, last)
+        if (before - was) * (final.get(before, last) - now) < 0 and before in told
     ]
-    lead = _lead(told.get(passage.passage_id, ()), passed)
+    lead = _lead(told.get(was, ()), passed)
     if not lead:
         return Moved(None, 0.0)
     by = max(lead, key=lambda name: lead[name] if now < was else -lead[name])

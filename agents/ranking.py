@@ -28,6 +28,7 @@ class Ranking:
     `keep_unsupported`: also return passages without evidence, which is a term of the question or,
     where `least_cosine` is set, a vector at least that near to it.
     `most_shared`: how much of a passage a better one may hold as well for both to be kept, as a share.
+    `merged_chars`: neighbours are read as one up to so many characters; 0: each as it is stored.
     """
 
     alpha: float = 0.5
@@ -41,6 +42,7 @@ class Ranking:
     keep_unsupported: bool = True
     least_cosine: float | None = None
     most_shared: float = 1.0
+    merged_chars: int = 0
 
     def supports(self, keyword: float, vector: float) -> bool:
         """Whether scores are evidence enough for a passage to be returned."""
@@ -86,12 +88,13 @@ def apart(spans: Sequence[Span], order: Iterable[int], most_shared: float) -> It
     taken: list[Span] = []
     for position in order:
         span = spans[position]
-        if all(_shared(span, other) <= most_shared for other in taken):
+        if all(shared(span, other) <= most_shared for other in taken):
             taken.append(span)
             yield position
 
 
-def _shared(one: Span, other: Span) -> float:
+def shared(one: Span, other: Span) -> float:
+    """The characters that both hold, as a share of the shorter."""
     if one[0] != other[0]:
         return 0.0
     common = min(one[2], other[2]) - max(one[1], other[1])

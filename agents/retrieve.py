@@ -1,13 +1,13 @@
 """The second agent: the passages that a question is answered from."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol, assert_never
 
 from contracts import Intent, Lead, RetrievedContext, RetrievedPassage
 
-from .ranking import Ranking, Span, apart, best, fuse, pair_overlap
+from .ranking import Ranking, Span, apart, best, fuse, pair_overlap, shared
 from .reranking import FEEDBACK, Candidate, Features, features, weighed
 
 
@@ -34,7 +34,8 @@ class Found:
     Either every permitted passage, or the best by keywords with the best by vectors; a score is
     exact whichever of the two found its passage. `alike`: how near each candidate's vector is to
     the mean of some candidates' vectors, as cosines. Both are None where the corpus has no vectors (yet).
-    Invariant: else `len(keyword_scores) == len(vector_scores)`.
+    Invariant: else `len(keyword_scores) == len(vector_scores)`. `merged` reads one with its neighbours, as far as
+    they fit into so many characters.
     """
 
     corpus_version: str
@@ -42,6 +43,7 @@ class Found:
     vector_scores: Sequence[float] | None
     passage: Callable[[int], FoundPassage]
     alike: Callable[[Sequence[int]], Sequence[float]] | None = None
+    merged: Callable[[int, int], FoundPassage] | None = None
 
 
 class Search(Protocol):
@@ -70,6 +72,7 @@ def shortlist(found: Found, ranking: Ranking) -> Shortlist:
     scores = zip(words, near, strict=True)
     supported = [place for place, both in enumerate(scores) if ranking.supports(*both)]
     looks_on = ranking.rerank in ("linear", "model") or ranking.most_shared < 1.0
+    looks_on = looks_on or ranking.merged_chars > 0
     deep = max(ranking.k, ranking.depth) if looks_on else ranking.k
     top = best(hybrid, deep, supported)
     return Shortlist(
@@ -100,14 +103,15 @@ def ordered(intent: Intent, found: Found, ranking: Ranking) -> RetrievedContext:
     reranked = _reranked(intent.cleaned_text, found, top, ranking)
     places = range(len(top.positions))
     order = sorted(places, key=lambda place: -reranked[place]) if reranked else places
-    kept = islice(apart(_spans(top.passages), order, ranking.most_shared), ranking.k)
+    kept = apart(_spans(top.passages), order, ranking.most_shared)
+    read = islice(_read(found, top, kept, ranking.merged_chars), ranking.k)
     return RetrievedContext(
         intent=intent,
         corpus_version=found.corpus_version,
         signals=("keyword",) if found.vector_scores is None else ("keyword", "vectors"),
         passages=tuple(
             RetrievedPassage(
-                **vars(top.passages[place]),
+                **vars(passage),
                 keyword_score=found.keyword_scores[top.positions[place]],
                 vector_score=None
                 if found.vector_scores is None
@@ -117,13 +121,36 @@ def ordered(intent: Intent, found: Found, ranking: Ranking) -> RetrievedContext:
                 rerank_score=reranked[place] if reranked else None,
                 final_rank=final_rank,
             )
-            for final_rank, place in enumerate(kept, start=1)
+            for final_rank, (place, passage) in enumerate(read, start=1)
         ),
     )
 
 
+def _read(
+    found: Found, top: Shortlist, order: Iterable[int], merged_chars: int
+) -> Iterator[tuple[int, FoundPassage]]:
+    """The passages of the order as they are read, with their neighbours where they fit; nothing is said twice."""
+    if not merged_chars or found.merged is None:
+        yield from ((place, top.passages[place]) for place in order)
+        return
+    taken: list[Span] = []
+    for place in order:
+        alone = top.passages[place]
+        if any(shared(_span(alone), other) == 1.0 for other in taken):
+            continue
+        whole = found.merged(top.positions[place], merged_chars)
+        repeats = any(shared(_span(whole), other) > 0.0 for other in taken)
+        passage = alone if repeats else whole
+        taken.append(_span(passage))
+        yield place, passage
+
+
+def _span(passage: FoundPassage) -> Span:
+    return passage.doc_id, passage.char_start, passage.char_end
+
+
 def _spans(passages: Sequence[FoundPassage]) -> list[Span]:
-    return [(one.doc_id, one.char_start, one.char_end) for one in passages]
+    return [_span(one) for one in passages]
 
 
 def _reranked(question: str, found: Found, top: Shortlist, ranking: Ranking) -> list[float]:

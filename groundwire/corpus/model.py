@@ -1,7 +1,7 @@
 """What a corpus is made of: documents, and the passages that point into their text. Values."""
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -48,6 +48,22 @@ class Passage:
     context: tuple[int, int] | None = None
 
 
+JOINED = ".."
+"""Between the ids of the first and the last of several passages that are read as one."""
+
+
+def joined(first: Passage, last: Passage) -> Passage | None:
+    """From the first to the last as one passage; None where they aren't neighbours of one section in that order."""
+    if first == last:
+        return first
+    alike = (first.section, first.heading_path) == (last.section, last.heading_path)
+    in_order = first.char_start < last.char_start and first.char_end < last.char_end
+    if not alike or not in_order or JOINED in first.passage_id or JOINED in last.passage_id:
+        return None
+    name = f"{first.passage_id}{JOINED}{last.passage_id}"
+    return replace(first, passage_id=name, char_end=last.char_end)
+
+
 @dataclass(frozen=True)
 class Document:
     """A source in its canonical text: NFC, line ends as `\\n`, front matter and navigation taken off.
@@ -77,8 +93,12 @@ class Document:
         return "" if passage.context is None else self.text[slice(*passage.context)]
 
     def passage(self, passage_id: str) -> Passage | None:
-        """The passage of this id, if the document has it."""
-        return self._by_id.get(passage_id)
+        """The passage of this id, or the one that its two ids join, if the document has it."""
+        known = self._by_id.get(passage_id)
+        if known is not None:
+            return known
+        first, _, last = (self._by_id.get(part) for part in passage_id.partition(JOINED))
+        return None if first is None or last is None or first == last else joined(first, last)
 
     def place(self, char: int) -> Place | None:
         """Where in the source a character of the text stands; None where a source has no places."""

@@ -14,6 +14,7 @@ from . import database
 from .durable import digest_of
 from .lock import ReadLock
 from .manifest import DATABASE, INTENTS, MANIFEST, Counts, Damaged, Manifest
+from .merging import widened
 from .model import Document, Passage
 
 _DOCUMENT = "SELECT doc_id, labels, about, text, first_passage, passages FROM documents"
@@ -90,6 +91,14 @@ class Snapshot:
     def at(self, ordinals: Sequence[int]) -> list[tuple[Document, Passage]]:
         """The passages of these ordinals, each beside its document (without that one's other passages)."""
         return [self._at(ordinal) for ordinal in ordinals]
+
+    def merged_at(self, ordinal: int, most_chars: int) -> tuple[Document, Passage]:
+        """The passage of an ordinal with its neighbours, as far as they fit, beside its document."""
+
+        def read(at: int) -> tuple[Document, Passage] | None:
+            return self._at(at) if 0 <= at < self.counts.passages else None
+
+        return widened(read, ordinal, most_chars) or self._at(ordinal)
 
     def _at(self, ordinal: int) -> tuple[Document, Passage]:
         (row,) = self.rows(

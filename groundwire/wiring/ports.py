@@ -1,7 +1,7 @@
 """The agents' ports on a corpus: passages to search, documents to check against."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contracts import Lead
@@ -38,6 +38,7 @@ class HybridSearch:
             keyword_scores=proposed.keyword_scores,
             vector_scores=proposed.vector_scores,
             passage=lambda position: _stored(snapshot, proposed.ordinals[position]),
+            merged=lambda position, most: _merged(snapshot, proposed.ordinals[position], most),
             alike=proposed.alike,
         )
 
@@ -79,6 +80,7 @@ class Search:
             keyword_scores=hits.keyword_scores,
             vector_scores=hits.vector_scores,
             passage=lambda position: _found(*hits.passages[position]),
+            merged=lambda position, most: _found(*_widened(hits.passages, position, most)),
         )
 
     async def warm(self) -> None:
@@ -91,13 +93,29 @@ def _stored(snapshot: "Snapshot", ordinal: int) -> "FoundPassage":
     return _found(document, passage, _lead(snapshot, document, passage))
 
 
+def _widened(
+    passages: "Sequence[tuple[Document, Passage]]", position: int, most_chars: int
+) -> "tuple[Document, Passage]":
+    from groundwire.corpus.merging import widened
+
+    def read(at: int) -> "tuple[Document, Passage] | None":
+        return passages[at] if 0 <= at < len(passages) else None
+
+    return widened(read, position, most_chars) or passages[position]
+
+
+def _merged(snapshot: "Snapshot", ordinal: int, most_chars: int) -> "FoundPassage":
+    document, passage = snapshot.merged_at(ordinal, most_chars)
+    return _found(document, passage, _lead(snapshot, document, passage))
+
+
 def _lead(snapshot: "Snapshot", document: "Document", passage: "Passage") -> Lead | None:
     """What the passage needs beside its own words, as it lies in another passage of the document."""
     if passage.context is None:
         return None
     start, end = passage.context
     holder = snapshot.holding(document.doc_id, start, end)
-    if holder is None or holder.passage_id == passage.passage_id:
+    if holder is None or passage.char_start <= start < end <= passage.char_end:
         return None
     return Lead(
         text=document.text[start:end],

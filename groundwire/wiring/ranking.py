@@ -22,6 +22,7 @@ _ORDERING = {
     "keep_unsupported",
     "least_cosine",
     "most_shared",
+    "merged_chars",
 }
 
 

@@ -108,3 +108,28 @@ def test_of_passages_that_share_too_much_the_better_is_kept() -> None:
     assert list(apart(spans, range(5), 0.5)) == [0, 2, 3]
     assert list(apart(spans, range(5), 1.0)) == [0, 1, 2, 3, 4]
     assert list(apart(spans, [4, 1, 0, 3], 0.0)) == [4, 0, 3]
+
+
+async def test_neighbours_are_read_together_and_nothing_is_said_twice() -> None:
+    """Who lies in what was read already makes room; who would only overlap it is read alone."""
+
+    def lying(position: int) -> FoundPassage:
+        return FoundPassage(
+            f"p{position}", "d", "D", "d", (), "x", 10 * position, 10 * position + 9
+        )
+
+    def merged(position: int, most_chars: int) -> FoundPassage:
+        start, end = 10 * position, min(10 * position + most_chars, 49)
+        return FoundPassage(f"p{position}..", "d", "D", "d", (), "x", start, end)
+
+    async def five(text: str, labels: tuple[str, ...]) -> Found:
+        return Found("v1", [1.0, 4.0, 3.0, 0.5, 2.0], None, lying, merged=merged)
+
+    context = await retrieve(INTENT, search=five, ranking=Ranking(k=3, merged_chars=19))
+    assert [(p.passage_id, p.hybrid_rank) for p in context.passages] == [
+        ("p1..", 1),  # holds p2, which was second
+        ("p4..", 3),
+        ("p0", 4),
+    ]
+    context = await retrieve(INTENT, search=five, ranking=Ranking(k=3))
+    assert [p.passage_id for p in context.passages] == ["p1", "p2", "p4"]
