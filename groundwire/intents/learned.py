@@ -13,7 +13,7 @@ import numpy as np
 from .linear import Ints, Linear, softmax
 from .terms import Counts, Rows, Terms, counts_of
 
-FORMAT = 1
+FORMAT = 2
 NEAREST = 5
 TERMS_SCALE = 6.0
 SCALES = {"minilm": 8.0, "wordllama": 4.0}

@@ -1,4 +1,4 @@
-"""What a classifier is taught with: the examples of a file, its telling keywords, and questions of another world."""
+"""What a classifier is taught with: the examples of a file, what tells of its labels, and foreign questions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ TELLING = 0.5
 
 @dataclass(frozen=True)
 class Lesson:
-    """Texts with their labels. `keywords` are learned from like examples, but never held out."""
+    """Texts with their labels. `keywords`, names and descriptions among them, are learned from but never held out."""
 
     names: tuple[str, ...]
     examples: tuple[tuple[str, str], ...]
@@ -21,7 +21,7 @@ class Lesson:
 
     @classmethod
     def of(cls, intents: Intents, *, keywords: bool) -> "Lesson":
-        """The lesson of a file, with its keywords or without."""
+        """The lesson of a file, with what tells of its labels beside the examples or without."""
         return cls(
             names=tuple(intent.label for intent in intents.intents),
             examples=tuple(
@@ -34,6 +34,9 @@ class Lesson:
 
 def _telling(intents: Intents) -> Iterator[tuple[str, str]]:
     for intent in intents.intents:
+        yield intent.label.replace("_", " "), intent.label
+        if any(map(str.isalnum, intent.description)):
+            yield intent.description, intent.label
         heaviest = max(intent.keywords.values(), default=0.0)
         for word, weight in intent.keywords.items():
             if weight >= TELLING * heaviest and any(map(str.isalnum, word)):

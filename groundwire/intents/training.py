@@ -13,6 +13,8 @@ from .terms import Counts, Rows, counts_of
 FOLDS = 5
 MOST_FOR_FOLDS = 2_000
 """Examples above which one fold of the five is held out, not each in turn."""
+FAR = 0.9
+"""The share of the shipped foreign questions that mark where another world begins."""
 SEED = 20_240_601
 TEMPERATURES = np.geomspace(0.05, 20.0, 241)
 
@@ -55,13 +57,42 @@ class Examples:
 def train(examples: Examples, hints: Examples, *, keep: float, foreign: Examples) -> Learned:
     """The classifier of these examples. `hints` are learned from too, but never held out: they are keywords.
 
-    `foreign` are questions of another world, by which errors are estimated; nothing is learned from them.
+    `foreign` are questions of another world: the model isn't learned from them, but the threshold looks at them.
     """
-    found = _calibrate(examples, hints, keep)
-    near = _near(examples, hints, found)
-    model = _model(_joined(examples, hints))
-    answered = _passing(model, foreign, found)
-    return Learned(examples.names, model, replace(found, near=near, foreign=answered))
+    held, model = _held_out(examples, hints), _model(_joined(examples, hints))
+    found = _measured(held, keep)
+    scores = held.scores(found)
+    enough = threshold(scores, keep, _scores(model, foreign, found))
+    found = replace(found, threshold=enough, kept=float((scores >= enough).mean()))
+    near, answered = _near(examples, hints, found), _passing(model, foreign, found)
+    mistaken = tuple(_mistaken(held.logits.argmax(axis=1), held.labels, examples.names))
+    calibration = replace(found, near=near, foreign=answered, confusions=mistaken)
+    return Learned(examples.names, model, calibration)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What models say of examples that they haven't seen."""
+
+    logits: Rows
+    near: Rows
+    labels: Ints
+
+    def scores(self, found: Calibration) -> Rows:
+        """The sums of the two scores."""
+        return summed(self.logits, self.near, found)
+
+
+def threshold(held: Rows, keep: float, foreign: Rows) -> float:
+    """The score that the chosen share of held-out examples reach, or less where foreign questions are far below.
+
+    A few examples are nearer to one another than what people ask: then it lies half way to the foreign ones.
+    """
+    enough = float(np.quantile(held, 1.0 - keep, method="lower"))
+    if not len(foreign):
+        return enough
+    far = float(np.quantile(foreign, FAR, method="higher"))
+    return min(enough, (enough + far) / 2)
 
 
 def _model(seen: Examples) -> Model:
@@ -82,7 +113,7 @@ def _joined(one: Examples, two: Examples) -> Examples:
     )
 
 
-def _calibrate(examples: Examples, hints: Examples, keep: float) -> Calibration:
+def _held_out(examples: Examples, hints: Examples) -> Held:
     held = list(_folds(examples.labels))
     if not held:  # a single example of each label: nothing can be held out
         held = [np.arange(len(examples.counts))]
@@ -95,10 +126,7 @@ def _calibrate(examples: Examples, hints: Examples, keep: float) -> Calibration:
         logits.append(seen[0])
         near.append(seen[1])
         labels.append(unseen.labels)
-    found = np.concatenate(logits), np.concatenate(near), np.concatenate(labels)
-    measured = _measured(*found, keep)
-    mistaken = _mistaken(found[0].argmax(axis=1), found[2], examples.names)
-    return replace(measured, confusions=tuple(mistaken))
+    return Held(np.concatenate(logits), np.concatenate(near), np.concatenate(labels))
 
 
 def _mistaken(taken: Ints, labels: Ints, names: Sequence[str]) -> Iterator[tuple[str, str, int]]:
@@ -111,9 +139,11 @@ def _mistaken(taken: Ints, labels: Ints, names: Sequence[str]) -> Iterator[tuple
         yield names[label], names[other], times
 
 
-def _measured(logits: Rows, near: Rows, labels: Ints, keep: float) -> Calibration:
+def _measured(held: Held, keep: float) -> Calibration:
+    """All of a calibration but its threshold."""
+    logits, near, labels = held.logits, held.near, held.labels
     top = logits.max(axis=1)
-    bare = Calibration(
+    return Calibration(
         temperature=_temperature(logits, labels),
         logit_mean=float(top.mean()),
         logit_spread=max(float(top.std()), 1e-6),
@@ -125,9 +155,6 @@ def _measured(logits: Rows, near: Rows, labels: Ints, keep: float) -> Calibratio
         accuracy=float((logits.argmax(axis=1) == labels).mean()),
         kept=None,
     )
-    scores = summed(logits, near, bare)
-    threshold = float(np.quantile(scores, 1.0 - keep, method="lower"))
-    return replace(bare, threshold=threshold, kept=float((scores >= threshold).mean()))
 
 
 def _temperature(logits: Rows, labels: Ints) -> float:
@@ -184,5 +211,8 @@ def _near(examples: Examples, hints: Examples, found: Calibration) -> float | No
 def _passing(model: Model, asked: Examples, found: Calibration) -> float | None:
     if not len(asked.counts):
         return None
-    scores = summed(*model.scores(asked.counts, asked.dense), found)
-    return float((scores >= found.threshold).mean())
+    return float((_scores(model, asked, found) >= found.threshold).mean())
+
+
+def _scores(model: Model, asked: Examples, found: Calibration) -> Rows:
+    return summed(*model.scores(asked.counts, asked.dense), found)

@@ -11,6 +11,7 @@ from groundwire.intents.linear import fit, softmax
 from groundwire.intents.questions import Lesson, foreign
 from groundwire.intents.teaching import taught, teach
 from groundwire.intents.terms import Terms, counts_of, piece_terms, word_terms
+from groundwire.intents.training import threshold
 
 FILE = """version = 1
 [[intents]]
@@ -39,9 +40,17 @@ def learned() -> Learned:
     return teach(lesson(), [])
 
 
-def test_keywords_that_tell_enough_are_learned_from(learned: Learned) -> None:
-    """Half of the heaviest weight or more; they make no held-out example."""
-    assert lesson().keywords == (("refund", "refunds"), ("cancel", "cancellation"))
+def test_what_tells_of_a_label_is_learned_from(learned: Learned) -> None:
+    """Its name, its description, keywords of half the heaviest weight or more; they make no held-out example."""
+    described = FILE.replace('"pricing"', '"how_much"\ndescription = "Prices"')
+    assert lesson(described).keywords == (
+        ("refunds", "refunds"),
+        ("refund", "refunds"),
+        ("cancellation", "cancellation"),
+        ("cancel", "cancellation"),
+        ("how much", "how_much"),
+        ("Prices", "how_much"),
+    )
     assert learned.calibration.held_out == 18
 
 
@@ -61,6 +70,14 @@ def test_the_threshold_keeps_the_chosen_share_of_held_out_examples(learned: Lear
     assert found.kept >= found.keep == 0.95
     half = teach(lesson(FILE.replace("version = 1", "version = 1\nkeep = 0.5")), [])
     assert half.calibration.threshold > found.threshold
+
+
+def test_where_foreign_questions_are_far_below_the_threshold_lies_between() -> None:
+    """A few examples are nearer to one another than what people ask; a foreign world that is near lowers nothing."""
+    held = np.arange(100, dtype=np.float32)
+    assert threshold(held, 0.95, held[:0]) == 4.0
+    assert threshold(held, 0.95, held - 105) == pytest.approx((4 - 15) / 2)
+    assert threshold(held, 0.95, held) == 4.0
 
 
 def test_errors_to_expect_are_measured(learned: Learned) -> None:

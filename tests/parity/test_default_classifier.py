@@ -1,6 +1,7 @@
 """Profile `default` on the course's questions, with the course's labels and our examples for them.
 
-The paraphrases were written before any classifier was tuned.
+The first paraphrases were written before any classifier was tuned, and looked at since; the others before the threshold
+was set anew, to report on.
 """
 
 import json
@@ -15,7 +16,7 @@ from groundwire.wiring.inspection import Inspector
 HERE = Path(__file__).parent
 SEED = HERE.parents[1] / os.environ.get("GROUNDWIRE_DATA", "../shared/data") / "seed"
 COURSE = HERE.parents[1] / "groundwire" / "profiles" / "intents" / "course.toml"
-ENOUGH = 22
+ENOUGH = {"paraphrases.jsonl": 22, "paraphrases_reported.jsonl": 21}
 
 pytestmark = pytest.mark.skipif(bool(missing("minilm")), reason="needs groundwire[vectors]")
 
@@ -25,11 +26,12 @@ def inspector() -> Inspector:
     return Inspector("default", COURSE, None)
 
 
+@pytest.mark.parametrize("name", ENOUGH)
 async def test_paraphrases_are_labelled_and_foreign_questions_refused(
-    inspector: Inspector,
+    inspector: Inspector, name: str
 ) -> None:
-    """At least 22 of 24, without a listed keyword in most of them; all twelve foreign ones are refused."""
-    lines = (HERE / "paraphrases.jsonl").read_text(encoding="utf-8").splitlines()
+    """So many of 24 as measured, without a listed keyword in most of them; all twelve foreign ones are refused."""
+    lines = (HERE / name).read_text(encoding="utf-8").splitlines()
     right, refused = 0, 0
     for case in map(json.loads, lines):
         label = (await inspector.test(case["question"])).label
@@ -37,7 +39,7 @@ async def test_paraphrases_are_labelled_and_foreign_questions_refused(
             refused += label == "out_of_scope"
         else:
             right += label == case["label"]
-    assert right >= ENOUGH
+    assert right >= ENOUGH[name]
     assert refused == 12
 
 
