@@ -9,6 +9,7 @@ from contracts import TOPOLOGY, Invalid
 from .codes import ExitCode
 from .context import console, run_async, running_bus
 
+STAGES = ", ".join(stage.name for stage in TOPOLOGY.stages)
 EPILOG = """Examples:
 
   groundwire health retrieve
@@ -23,14 +24,11 @@ def add_to(app: typer.Typer) -> None:
 
 
 def health(
-    stage: Annotated[
-        str, typer.Argument(help="understand, retrieve, synthesize, critic or format.")
-    ],
+    stage: Annotated[str, typer.Argument(help=f"One of {STAGES}.")],
 ) -> int:
     """Check that a stage has a live worker: exit code 0 if so, 1 if not, 3 without a server."""
     if stage not in {known.name for known in TOPOLOGY.stages}:
-        names = ", ".join(known.name for known in TOPOLOGY.stages)
-        raise Invalid(f"no stage {stage!r}; there are: {names}")
+        raise Invalid(f"no stage {stage!r}; there are: {STAGES}")
     workers = run_async(_workers(stage))
     console().print(f"{stage}: {workers} alive", markup=False)
     return ExitCode.ANSWERED if workers else ExitCode.FAILED

@@ -4,6 +4,9 @@ from typing import Annotated
 
 import typer
 
+from contracts import TOPOLOGY
+
+STAGES = ", ".join(stage.name for stage in TOPOLOGY.stages)
 EPILOG = """Examples:
 
   groundwire worker retrieve
@@ -18,9 +21,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def worker(
-    stage: Annotated[
-        str, typer.Argument(help="understand, retrieve, synthesize, critic or format.")
-    ],
+    stage: Annotated[str, typer.Argument(help=f"One of {STAGES}.")],
     concurrency: Annotated[
         int | None, typer.Option(help="Deliveries handled at a time.", min=1)
     ] = None,
