@@ -2,14 +2,16 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import ValidationError
+from redis import exceptions as errors
 
-from contracts import Event
+from contracts import Event, Transient
 
 from .delivery import fields_of
 from .keys import Keys
-from .wire import Wire, text
+from .wire import Arg, Wire, is_wrong_type, text
 
 _PAGE = 500
 _BLOCK_MS = 250
@@ -24,17 +26,29 @@ class Seen:
     event: Event
 
 
+async def _read(wire: Wire, key: str, *command: Arg) -> Any:
+    """What a command reads of the events; Transient while somebody's key of another type lies there."""
+    try:
+        return await wire.call(*command)
+    except errors.ResponseError as error:
+        if not is_wrong_type(error):
+            raise
+        raise Transient(f"{key} is no stream: whoever wrote there has to put it right") from error
+
+
 async def latest_event(wire: Wire, lane: int) -> str:
     """The id of the newest event, to follow from; `0` when there is none."""
-    last = await wire.call("XREVRANGE", Keys(lane).events, "+", "-", "COUNT", 1)
+    events = Keys(lane).events
+    last = await _read(wire, events, "XREVRANGE", events, "+", "-", "COUNT", 1)
     return text(last[0][0]) if last else "0"
 
 
 async def follow(wire: Wire, lane: int, after: str) -> AsyncIterator[Seen]:
     """Events behind an entry as they come, for ever."""
+    events = Keys(lane).events
     while True:
-        reply = await wire.call(
-            "XREAD", "COUNT", _PAGE, "BLOCK", _BLOCK_MS, "STREAMS", Keys(lane).events, after
+        reply = await _read(
+            wire, events, "XREAD", "COUNT", _PAGE, "BLOCK", _BLOCK_MS, "STREAMS", events, after
         )
         parts = reply.values() if isinstance(reply, dict) else (part[1] for part in reply or ())
         for entries in parts:
@@ -47,9 +61,9 @@ async def follow(wire: Wire, lane: int, after: str) -> AsyncIterator[Seen]:
 async def trace_of(wire: Wire, lane: int, query_id: str) -> list[Seen]:
     """The events of one query that are still kept, in order. Reads the whole stream, in pages."""
     found: list[Seen] = []
-    start = "-"
+    start, events = "-", Keys(lane).events
     while True:
-        page = await wire.call("XRANGE", Keys(lane).events, start, "+", "COUNT", _PAGE)
+        page = await _read(wire, events, "XRANGE", events, start, "+", "COUNT", _PAGE)
         if not page:
             return found
         for entry_id, flat in page:

@@ -1,6 +1,7 @@
 """Reading results: a waiter for one query, a cursor over the result streams. Reads only, joins no group."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from .wire import Wire, is_wrong_type, text
 
 _RESULT: TypeAdapter[Envelope[FormattedResponse]] = TypeAdapter(Envelope[FormattedResponse])
 _BLOCK_MS = 1_000
+_POSITION = re.compile(r"[0-9]{1,20}(-[0-9]{1,20})?")
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,15 @@ def streams_of(outcome: str, lanes: int) -> list[str]:
 
 
 def positions_of(after: str, streams: list[str]) -> dict[str, str]:
-    """Where to read on in each stream: `0`, `$`, a stream id, or the cursor of a result."""
+    """Where to read on in each stream: `0`, a stream id, or the cursor of a result; Invalid for anything else."""
     if "=" not in after:
-        return dict.fromkeys(streams, after)
-    known = dict(part.rsplit("=", 1) for part in after.split(","))
-    return {stream: known.get(stream, "0") for stream in streams}
+        found = dict.fromkeys(streams, after)
+    else:
+        known = dict(part.rpartition("=")[::2] for part in after.split(","))
+        found = {stream: known.get(stream, "0") for stream in streams}
+    if not all(_POSITION.fullmatch(position) for position in found.values()):
+        raise Invalid(f"no place in a stream: {after[:80]!r}; pass 0, $, or a result's cursor")
+    return found
 
 
 def cursor_of(positions: Mapping[str, str]) -> str:

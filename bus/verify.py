@@ -48,15 +48,21 @@ class Verification:
         return self.queries_balance and self.entries_balance
 
 
-async def _read(wire: Wire, keys: list[str], numbers: list[int]) -> list[Any]:
-    """What verify.lua reads; Transient while a key holds another type, for then nothing can be counted."""
+async def _read(wire: Wire, keys: Keys, topology: Topology) -> tuple[list[str], list[Any]]:
+    """The parked streams, and what verify.lua reads; Transient while a key holds another type."""
+    names = [keys.open, keys.counters, keys.parked, keys.of(topology.entry.consumes)]
+    for stream in topology.work_streams:
+        names += [keys.of(stream), keys.delayed(stream)]
     try:
-        read: list[Any] = await wire.script("verify", keys, numbers)
-        return read
+        parked = sorted(text(name) for name in await wire.call("SMEMBERS", keys.parked))
+        for name in parked:
+            names += [keys.of(name), keys.delayed(name)]
+        numbers = [len(topology.work_streams), len(parked)]
+        return parked, await wire.script("verify", names, numbers)
     except errors.ResponseError as error:
         if not is_wrong_type(error):
             raise
-        wrong = await _of_another_type(wire, keys)
+        wrong = await _of_another_type(wire, names)
         raise Transient(
             f"the books can't be read while keys hold another type: {', '.join(wrong)}; "
             "whoever wrote there has to put them right"
@@ -73,13 +79,7 @@ async def _of_another_type(wire: Wire, keys: list[str]) -> list[str]:
 async def verify(wire: Wire, keys: Keys, topology: Topology) -> Verification:
     """Read one lane. The parked streams are named by the first of two steps, until both agree."""
     while True:
-        parked = sorted(text(name) for name in await wire.call("SMEMBERS", keys.parked))
-        names = [keys.open, keys.counters, keys.parked, keys.of(topology.entry.consumes)]
-        for stream in topology.work_streams:
-            names += [keys.of(stream), keys.delayed(stream)]
-        for name in parked:
-            names += [keys.of(name), keys.delayed(name)]
-        reply = await _read(wire, names, [len(topology.work_streams), len(parked)])
+        parked, reply = await _read(wire, keys, topology)
         open_queries, working, in_parked, delayed, bare, parked_known, flat = reply
         if parked_known != len(parked):
             continue

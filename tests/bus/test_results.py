@@ -8,6 +8,7 @@ from bus_system import NOOP, System, format_any, out_of_scope, query, url_backen
 from redis import exceptions as errors
 
 from bus import Backend, Result
+from bus.keys import Keys
 from bus.results import cursor_of, positions_of, read_results, streams_of
 from bus.wire import Arg, Wire
 from contracts import FormattedResponse, Invalid, ResultTimeout, Transient
@@ -213,9 +214,9 @@ async def test_a_result_stream_of_another_type_is_waited_for(
 
 
 async def test_a_refusal_that_lasts_is_raised_to_who_reads_results(system: System) -> None:
-    """Waiting would hide it: here a place that no stream has, elsewhere a missing right."""
+    """Waiting would hide it: here a number too large for a place, elsewhere a missing right."""
     with pytest.raises(errors.ResponseError, match="Invalid stream ID"):
-        await take(system.bus.results(after="nowhere"), 1)
+        await take(system.bus.results(after="9" * 20), 1)
 
 
 @pytest.mark.server
@@ -232,3 +233,27 @@ async def test_a_key_of_another_type_does_not_end_the_waiting_for_a_result(
     await real.call("DEL", stream)
     async with real.running():
         assert (await real.bus.result(query_id)).query_id == query_id
+
+
+@pytest.mark.parametrize("after", ["nonsense", "1-2-3", "-1", "gw:{0}:results.answered=x"])
+async def test_a_place_that_is_none_is_the_caller_s_error(system: System, after: str) -> None:
+    """Said before anything is read, with what may be passed."""
+    with pytest.raises(Invalid, match="cursor"):
+        await take(system.bus.results(after=after), 1)
+
+
+async def test_what_reads_the_books_names_a_key_of_another_type(real: System) -> None:
+    """Events and the parked set: an error that says which key, and that a later try may succeed."""
+    async with real.running():
+        first = await real.ask()
+    keys = Keys(0)
+    await real.call("DEL", keys.events)
+    await real.call("SET", keys.events, "of another type")
+    with pytest.raises(Transient, match="events is no stream"):
+        await real.bus.trace(first.query_id)
+    with pytest.raises(Transient, match="events is no stream"):
+        await anext(real.bus.steps(query()))
+    await real.call("DEL", keys.parked)
+    await real.call("SET", keys.parked, "of another type")
+    with pytest.raises(Transient, match="parked is a string"):
+        await real.bus.verify()
