@@ -86,6 +86,9 @@ async def test_a_killed_nursery_takes_its_workers_along_and_both_come_back(home:
     with running_up(home, "--docs", HANDBOOK) as process:
         before = descendants(process.pid)
         [nursery] = [one for one in before if name_of(one) == "gw-nursery"]
+        assert len(os.listdir(f"/proc/{nursery}/task")) == 1, (
+            "a lock of another thread stays locked in a fork"
+        )
         async with home.connect() as bus:
             os.kill(nursery, signal.SIGKILL)
             due = await bus.submit_many([query("How do I cancel my plan?") for _ in range(20)])
