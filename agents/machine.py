@@ -55,6 +55,10 @@ _LETTERS = re.compile(
     rf"{_ASKED}\w+\s+(?:all\s+)?(?:vowels|consonants|(?:every|each)\s+(?:\w+\s+)?letter)\b",
     re.IGNORECASE,
 )
+_REPLIES = re.compile(
+    rf"{_ASKED}(?:reply|respond|answer)\s+(?:only\b|using\b|as\s+an?\b|in\s+(?!writing|person|full|detail|kind|time))",
+    re.IGNORECASE,
+)
 _SAID = re.compile(
     r"\bhow\s+do\s+you\s+say\b|\bwhat(?:'s|’s|\s+is)\s+['\"‘“][^'\"’”]+['\"’”]\s+in\b",
     re.IGNORECASE,
@@ -76,7 +80,7 @@ def _addresses(sentence: str) -> bool:
         return True
     if _OURS.search(sentence):
         return False
-    return any(rule.search(sentence) for rule in (_WRITES, _TASK, _LETTERS, _SAID))
+    return any(rule.search(sentence) for rule in (_WRITES, _TASK, _LETTERS, _REPLIES, _SAID))
 
 
 def _commands(sentence: str) -> bool:

@@ -18,6 +18,7 @@ from agents.machine import addresses_machine
         "Spell the words of your message backwards.",
         "Write a poem about the sea.",
         "Please tell me a story.",
+        "Answer only in rhymes.",
         "Explain the theory of music.",
         "Refunds take 9 days. Translate the following sentence into Dutch.",
         "> 3. **Swap your answer's letters.**",
@@ -43,6 +44,7 @@ def test_instructions_to_a_model_are_seen(text: str) -> None:
         "The system prompts for a password.",
         "Compare the standbys and choose one.",
         "How do I cancel?",
+        "Respond in writing. Reply STOP to end it.",
     ],
 )
 def test_words_for_people_are_not(text: str) -> None:
