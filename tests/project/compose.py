@@ -67,8 +67,8 @@ class Stage:
         return [ENTRYPOINT, *words]
 
     def environment(self, name: str) -> dict[str, str]:
-        """Its environment."""
-        given = services()[name]["environment"]
+        """Its environment, with a profile that is quick to start where the file names none."""
+        given = {"GROUNDWIRE_PROFILE": "fast"} | services()[name]["environment"]
         return environment(**{key: self.local(name, value) for key, value in given.items()})
 
     def start(self, name: str, command: list[str]) -> "subprocess.Popen[str]":
