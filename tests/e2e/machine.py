@@ -52,7 +52,7 @@ class Home:
 
     @property
     def environment(self) -> dict[str, str]:
-        """This process's environment with no variables of Groundwire's but the home's own, and a profile quick to start."""
+        """This process's, with no variables of Groundwire's but the home's own, and a profile quick to start."""
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("GROUNDWIRE_", "COLUMNS"))}
         return kept | {"GROUNDWIRE_PROFILE": "fast"} | dict(self.variables)
 
