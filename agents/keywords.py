@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from .entities import Vocabulary
-from .matching import Matching, occurs
+from .matching import Matching, occurring
 from .understand import Classification
 
 
@@ -26,10 +26,9 @@ class KeywordClassifier:
 
     async def classify(self, text: str) -> Classification:
         """The shares and the entities of a question; all shares 0 when no keyword occurs."""
+        is_in = occurring(text, self.matching)
         weights = {
-            category.label: sum(
-                weight for word, weight in category.keywords if occurs(word, text, self.matching)
-            )
+            category.label: sum(weight for word, weight in category.keywords if is_in(word))
             for category in self.categories
         }
         total = sum(weights.values())

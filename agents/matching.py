@@ -1,5 +1,6 @@
 """Whether a keyword occurs in a text, by one of two rules."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 
@@ -10,9 +11,21 @@ Matching = Literal["substring", "words"]
 
 def occurs(keyword: str, text: str, matching: Matching) -> bool:
     """Whether a keyword is in a text: as a substring, or as whole words whatever their form."""
-    if matching == "words" and (terms := _of_keyword(keyword)):
-        return terms in _of_text(text)
-    return keyword.lower() in text.lower()
+    return occurring(text, matching)(keyword)
+
+
+def occurring(text: str, matching: Matching) -> Callable[[str], bool]:
+    """Whether keywords are in this text: for many of them in a row."""
+    lowered = text.lower()
+    if matching == "substring":
+        return lambda keyword: keyword.lower() in lowered
+    of_text = _of_text(text)
+
+    def is_in(keyword: str) -> bool:
+        terms = _of_keyword(keyword)
+        return terms in of_text if terms else keyword.lower() in lowered
+
+    return is_in
 
 
 def _terms(text: str) -> str:

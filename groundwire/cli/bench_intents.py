@@ -15,6 +15,8 @@ EPILOG = """Examples:
   groundwire bench intents --data ../shared/data/clinc150 --set data_full
 
   groundwire bench intents --data ../shared/data --set clinc150 --json
+
+  groundwire bench intents --data ../shared/data --set clinc150 --profile reference
 """
 
 
@@ -29,14 +31,20 @@ def intents(
         Path | None, typer.Option(help="The folder of the sets; default: GROUNDWIRE_DATA.")
     ] = None,
     split: Annotated[str, typer.Option(help="test, or val while choosing a method.")] = "test",
-    profile: Annotated[str, typer.Option(help="Whose embedders are used.")] = "default",
+    profile: Annotated[
+        str, typer.Option(help="Whose classifier is used; reference: keywords.")
+    ] = "default",
     cache: Annotated[Path | None, typer.Option(help="Where vectors and classifiers stay.")] = None,
     draw: Annotated[
         Path | None, typer.Option(help="Draw reliability and coverage into this SVG file.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> int:
-    """Learn from the training split, no foreign question among it; measure accuracy, scope, calibration and time."""
+    """Learn from the training split, no foreign question among it; measure accuracy, scope, calibration and time.
+
+    The time is that of the whole understand agent. Keywords, where a profile knows no others, are the most telling
+    words of the training split.
+    """
     from groundwire.evals import intents as evals
     from groundwire.models import Cached, open_embedder
     from groundwire.wiring import load_profile
@@ -46,9 +54,10 @@ def intents(
     folder, where = data_folder(data, known), cache or known.home / "cache"
     if split not in ("test", "val"):
         raise Misconfigured("--split is test or val")
-    embedders = [open_embedder(one) for one in installed_embedders(load_profile(profile))]
+    chosen = load_profile(profile)
+    embedders = [open_embedder(one) for one in installed_embedders(chosen)]
     cached = [Cached(one, where / "vectors.sqlite") for one in embedders]
-    judged = evals.judge(evals.read(folder, name), split, cached, embedders, where)
+    judged = evals.judge(evals.read(folder, name), split, chosen, cached, where)
     if draw is not None:
         from groundwire.evals.pictures import reliability_and_coverage
 
