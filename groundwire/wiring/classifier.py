@@ -1,6 +1,7 @@
 """The classifier that a profile and a file of intents ask for, on the embedders that are installed."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from groundwire.intents.learned import Calibration, Learned
     from groundwire.models import Embedder
 
+WORD = re.compile(r"[^\W_]{2}")
+"""Single letters, however many, are near to nothing that could be meant."""
+
 
 @dataclass(frozen=True)
 class ExampleClassifier:
@@ -29,9 +33,9 @@ class ExampleClassifier:
     """What it was learned from, in the order of the learned points."""
 
     async def classify(self, text: str) -> Classification:
-        """The shares, the entities and the margin; all shares 0 for a text without a letter or digit."""
+        """The shares, the entities and the margin; all shares 0 for a text without a word of two characters."""
         entities = self.vocabulary.named_in(text)
-        if not any(map(str.isalnum, text)):
+        if not WORD.search(text):
             return Classification(dict.fromkeys(self.learned.names, 0.0), entities)
         scores, margin = await asyncio.to_thread(self.judge, text)
         return Classification(scores, entities, margin)
