@@ -1,6 +1,6 @@
 """The last agent: what the reader sees, written anew from what the critic approved."""
 
-from typing import assert_never
+from typing import Never
 
 from contracts import (
     Approved,
@@ -55,7 +55,8 @@ def payload_of(
                 message="\n\n".join(segment.text for segment in verdict.segments)
                 or wording.fallback,
                 citations=tuple(
-                    _cite(number, segment) for number, segment in enumerate(verdict.segments, 1)
+                    _cite(number, segment, wording)
+                    for number, segment in enumerate(verdict.segments, 1)
                 ),
                 caveats=tuple(wording.of_caveat(caveat) for caveat in verdict.caveats),
                 related=verdict.related,
@@ -73,10 +74,15 @@ def payload_of(
                 options=verdict.options,
             )
         case _:
-            assert_never(verdict)
+            raise _refusal(verdict)
 
 
-def _cite(number: int, segment: Segment) -> Citation:
+def _refusal(message: Never) -> TypeError:
+    """The error for what is no verdict. It names the type alone: `assert_never` would print what is in it."""
+    return TypeError(f"format has no response for a {type(message).__name__}")
+
+
+def _cite(number: int, segment: Segment, wording: Wording) -> Citation:
     return Citation(
         number=number,
         doc_id=segment.doc_id,
@@ -87,4 +93,5 @@ def _cite(number: int, segment: Segment) -> Citation:
         char_start=segment.char_start,
         char_end=segment.char_end,
         quote=segment.text,
+        link=wording.of_link(segment),
     )

@@ -5,6 +5,8 @@ from html import escape
 
 from contracts import Channel, ChannelPayload, Citation
 
+_URL = re.compile(r"[\s()<>]")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|])")
 
 
@@ -34,7 +36,7 @@ def _text(payload: ChannelPayload) -> str:
     if payload.options:
         parts.append("\n".join(f"- {option}" for option in payload.options))
     if payload.citations:
-        lines = (f"[{c.number}] {where(c)} ({c.source})" for c in payload.citations)
+        lines = (f"[{c.number}] {where(c)} ({c.link or c.source})" for c in payload.citations)
         parts.append("\n".join(("Sources:", *lines)))
     if payload.related:
         lines = (f"- {related.title} ({related.source})" for related in payload.related)
@@ -43,14 +45,14 @@ def _text(payload: ChannelPayload) -> str:
 
 
 def _markdown(payload: ChannelPayload) -> str:
-    parts = [_blockquote(cited) for cited in payload.citations] or [payload.message]
+    parts = [_blockquote(cited) for cited in payload.citations] or [_plain(payload.message)]
     parts += [f"**{_plain(caveat)}**" for caveat in payload.caveats]
     if payload.options:
         parts.append("\n".join(f"- {_plain(option)}" for option in payload.options))
     if payload.citations:
         parts.append(
             "\n".join(
-                f"{c.number}. {_plain(where(c))} (`{c.source.replace('`', '')}`)"
+                f"{c.number}. {_linked(c)} (`{c.source.replace('`', '')}`)"
                 for c in payload.citations
             )
         )
@@ -61,8 +63,18 @@ def _markdown(payload: ChannelPayload) -> str:
 
 
 def _blockquote(cited: Citation) -> str:
-    lines = cited.quote.strip().splitlines()
+    """The quote as it is, its own Markdown included, but nothing in it is HTML."""
+    lines = _TAG.sub("&lt;", cited.quote.strip()).splitlines()
     return "\n".join((*(f"> {line}".rstrip() for line in lines), ">", f"> [{cited.number}]"))
+
+
+def _linked(cited: Citation) -> str:
+    name = _plain(where(cited))
+    return f"[{name}]({_URL.sub(_percent, cited.link)})" if cited.link else name
+
+
+def _percent(found: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in found[0].encode())
 
 
 def _plain(text: str) -> str:
@@ -71,22 +83,30 @@ def _plain(text: str) -> str:
 
 def _html(payload: ChannelPayload) -> str:
     parts = [
-        f"<blockquote>{escape(cited.quote)} <sup>[{cited.number}]</sup></blockquote>"
+        f"<blockquote>{_lines(cited.quote)} <sup>[{cited.number}]</sup></blockquote>"
         for cited in payload.citations
-    ] or [f"<p>{escape(payload.message)}</p>"]
+    ] or [f"<p>{_lines(payload.message)}</p>"]
     parts += [f"<p><strong>{escape(caveat)}</strong></p>" for caveat in payload.caveats]
     if payload.options:
         parts.append(_items("ul", [escape(option) for option in payload.options]))
     if payload.citations:
-        sources = [
-            f"{escape(where(c))} (<code>{escape(c.source)}</code>)" for c in payload.citations
-        ]
+        sources = [f"{_anchor(c)} (<code>{escape(c.source)}</code>)" for c in payload.citations]
         parts.append(_items("ol", sources))
     if payload.related:
         parts.append(
             _items("ul", [f"{escape(r.title)} ({escape(r.source)})" for r in payload.related])
         )
     return "\n".join(parts)
+
+
+def _lines(text: str) -> str:
+    """Escaped, with its lines."""
+    return escape(text).replace("\n", "<br>\n")
+
+
+def _anchor(cited: Citation) -> str:
+    name = escape(where(cited))
+    return f'<a href="{escape(cited.link)}">{name}</a>' if cited.link else name
 
 
 def _items(tag: str, escaped: list[str]) -> str:

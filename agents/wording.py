@@ -1,17 +1,22 @@
 """What readers are told in each outcome. A value: the words are configuration, not code."""
 
+import re
 from dataclasses import dataclass
+from urllib.parse import quote
 
-from contracts import Caveat, CaveatKind, OutOfScopeReason
+from contracts import Caveat, CaveatKind, OutOfScopeReason, Segment
 
 VALUES = "{values}"
 TOPICS = "{topics}"
+_PLACE = re.compile(r"\{\w+\}")
+_NO_ANCHOR = re.compile(r"[^\w\- ]")
 
 
 @dataclass(frozen=True)
 class Wording:
     """The message of every outcome; every `caveat_…` but that of a machine has a place for `{values}`.
 
+    `link` is the address of what is cited, with places for `{source}`, `{heading}` and others; None: nothing is linked.
     `can_help` and `language` may have one for `{topics}`, what the system can help with: `topics`, one by one.
     """
 
@@ -39,6 +44,8 @@ class Wording:
         "and nobody followed them."
     )
 
+    link: str | None = None
+
     def of_caveat(self, caveat: Caveat) -> str:
         """The sentence that a caveat is shown as."""
         separator = " " if caveat.kind == "partly_covered" else ", "
@@ -63,6 +70,20 @@ class Wording:
             case "addressed_to_machine":
                 return self.caveat_machine
 
+    def of_link(self, segment: Segment) -> str | None:
+        """The address of a quote, each value escaped for a URL; `{heading}` is the anchor of the last one."""
+        if self.link is None:
+            return None
+        values = {
+            "{source}": quote(segment.source),
+            "{doc_id}": quote(segment.doc_id),
+            "{passage_id}": quote(segment.passage_id),
+            "{heading}": quote(_anchor((segment.heading_path or ("",))[-1])),
+            "{char_start}": str(segment.char_start),
+            "{char_end}": str(segment.char_end),
+        }
+        return _PLACE.sub(lambda place: values.get(place[0], place[0]), self.link)
+
     def of_out_of_scope(self, reason: OutOfScopeReason) -> str:
         """Why there is no answer, and what the system can help with."""
         match reason:
@@ -75,3 +96,8 @@ class Wording:
         if not self.topics or not self.can_help or TOPICS in said:
             return said.replace(TOPICS, ", ".join(self.topics))
         return f"{said} {self.can_help.replace(TOPICS, ', '.join(self.topics))}"
+
+
+def _anchor(heading: str) -> str:
+    """The anchor of a heading, as GitHub and most renderers make it."""
+    return _NO_ANCHOR.sub("", heading.strip().lower()).replace(" ", "-")

@@ -195,7 +195,7 @@ Status = Literal[
 
 
 class Citation(Value):
-    """A numbered source under an answer."""
+    """A numbered source under an answer. `link`: where a reader finds it, if that is configured."""
 
     number: Rank
     doc_id: Name
@@ -206,6 +206,7 @@ class Citation(Value):
     char_start: Offset
     char_end: Offset
     quote: str
+    link: str | None = None
 
 
 class ChannelPayload(Value):

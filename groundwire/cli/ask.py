@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contracts import Invalid, NoSystem, Query, outcome_of
+from contracts import Channel, Invalid, NoSystem, Query, outcome_of
 from groundwire.settings import Settings
 
 from .codes import OF_OUTCOME
-from .context import console, console_err, run_async, settings, write_json
+from .context import console, console_err, run_async, settings, write, write_json
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -26,6 +26,8 @@ EPILOG = """Examples:
   groundwire ask --docs examples/handbook "Can I get a refund on an annual plan?"
 
   groundwire ask "How do I cancel?" --json | jq -r .display_text
+
+  groundwire ask "How do I cancel?" --channel markdown
 
   groundwire ask "How do I cancel?" --trace
 """
@@ -43,6 +45,7 @@ class Asking:
     as_json: bool
     timeout_s: float
     session: str
+    channel: Channel
 
 
 def add_to(app: typer.Typer) -> None:
@@ -63,17 +66,20 @@ def ask(
     as_json: Annotated[bool, typer.Option("--json", help="The response as JSON.")] = False,
     timeout: Annotated[float, typer.Option(help="Seconds to wait for the result.", min=0)] = 60.0,
     session: Annotated[str, typer.Option(help="The session the question belongs to.")] = "cli",
+    channel: Annotated[Channel, typer.Option(help="How the answer is written.")] = "text",
 ) -> int:
     """Ask one question; prints the answer with its citation, or says honestly that there is none.
 
     With nothing running, or with other documents than the running system has, a private system is
     started for this call and removed afterwards.
     """
-    asking = Asking(question, docs, profile, intents, trace, as_json, timeout, session)
+    asking = Asking(question, docs, profile, intents, trace, as_json, timeout, session, channel)
     response, events = run_async(_ask(asking))
     if as_json:
         body = response.model_dump(mode="json")
         write_json(body | {"trace": [seen.event for seen in events]} if trace else body)
+    elif channel != "text" and not trace:
+        write(response.display_text)
     else:
         _show(response, events)
     return OF_OUTCOME[outcome_of(response.status)]
@@ -102,7 +108,7 @@ def query_of(asking: Asking) -> Query:
     from contracts.envelope import fields_at_fault
 
     try:
-        return Query(text=asking.question, session_id=asking.session)
+        return Query(text=asking.question, session_id=asking.session, channel=asking.channel)
     except ValidationError as error:
         raise Invalid(f"the question was not accepted: {fields_at_fault(error)}") from error
 

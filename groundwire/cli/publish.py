@@ -3,13 +3,14 @@
 import asyncio
 import json
 import sys
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, TextIO
 
 import typer
 from pydantic import ValidationError
 
-from contracts import Invalid, Overloaded, Query
+from contracts import Channel, Invalid, Overloaded, Query
 from contracts.envelope import fields_at_fault
 
 from .context import console_err, run_async, running_bus, write, write_json
@@ -23,6 +24,14 @@ EPILOG = """Examples:
 _CHUNK = 100
 
 
+@dataclass(frozen=True)
+class Defaults:
+    """What a line has that doesn't say otherwise."""
+
+    session_id: str
+    channel: Channel = "text"
+
+
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
     app.command("publish", epilog=EPILOG)(publish)
@@ -33,43 +42,46 @@ def publish(
         "-"
     ),
     session: Annotated[str, typer.Option(help="Session of lines that name none.")] = "publish",
+    channel: Annotated[
+        Channel, typer.Option(help="How answers to lines that name no channel are written.")
+    ] = "text",
     as_json: Annotated[bool, typer.Option("--json", help="The query ids as JSON.")] = False,
 ) -> int:
     """Publish one question a line: plain text, or a JSON object with the fields of a query.
 
     Every line is checked before the first is published. Prints the query ids in order.
     """
-    queries = read_queries(source, session)
+    queries = read_queries(source, Defaults(session, channel))
     run_async(_publish(queries, as_json=as_json))
     return 0
 
 
-def read_queries(source: Path, session: str) -> list[Query]:
+def read_queries(source: Path, given: Defaults) -> list[Query]:
     """The queries of a file, blank lines skipped; Invalid names the first line that is none."""
     if str(source) == "-":
-        return _parse(sys.stdin, "standard input", session)
+        return _parse(sys.stdin, "standard input", given)
     try:
         with source.open(encoding="utf-8") as lines:
-            return _parse(lines, str(source), session)
+            return _parse(lines, str(source), given)
     except (OSError, UnicodeDecodeError) as error:
         raise Invalid(f"{source} cannot be read: {error}") from error
 
 
-def _parse(lines: TextIO, name: str, session: str) -> list[Query]:
+def _parse(lines: TextIO, name: str, given: Defaults) -> list[Query]:
     queries = []
     for number, line in enumerate(lines, start=1):
         text = line.strip()
         if text:
-            queries.append(_query(text, f"{name}, line {number}", session))
+            queries.append(_query(text, f"{name}, line {number}", given))
     return queries
 
 
-def _query(text: str, where: str, session: str) -> Query:
+def _query(text: str, where: str, given: Defaults) -> Query:
     try:
         if not text.startswith("{"):
-            return Query(text=text, session_id=session)
+            return Query(text=text, session_id=given.session_id, channel=given.channel)
         fields = json.loads(text)
-        return Query.model_validate({"session_id": session, **fields})
+        return Query.model_validate({**asdict(given), **fields})
     except ValidationError as error:
         raise Invalid(f"{where}: {fields_at_fault(error)}; nothing was published") from error
     except ValueError as error:

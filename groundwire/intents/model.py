@@ -9,6 +9,8 @@ FILE_NAME = "intents.toml"
 VALUES = "{values}"
 RESERVED = "out_of_scope"
 PRODUCT = "product"
+PLACES = ("source", "doc_id", "passage_id", "heading", "char_start", "char_end")
+"""What a link may name of a quote."""
 
 Label = Annotated[str, Field(min_length=1, max_length=200)]
 Word = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
@@ -53,7 +55,10 @@ class IntentPart(_Part):
 
 
 class Messages(_Part):
-    """The message of each outcome; what is not given keeps the built-in words."""
+    """The message of each outcome; what is not given keeps the built-in words.
+
+    `link`: the address of what is cited.
+    """
 
     out_of_scope: Message | None = None
     can_help: Message | None = None
@@ -71,6 +76,7 @@ class Messages(_Part):
     caveat_old: Message | None = None
     caveat_partly: Message | None = None
     caveat_machine: Message | None = None
+    link: Annotated[str, Field(max_length=2_000, pattern=r"^(https?://|/|\.)\S*$")] | None = None
 
     @field_validator(
         "caveat_entity",
@@ -86,6 +92,14 @@ class Messages(_Part):
         if message is not None and VALUES not in message:
             raise ValueError(f"has no place for {VALUES}")
         return message
+
+    @field_validator("link")
+    @classmethod
+    def _has_places(cls, link: str | None) -> str | None:
+        unknown = [place for place in re.findall(r"\{(\w+)\}", link or "") if place not in PLACES]
+        if unknown:
+            raise ValueError(f"has no {{{unknown[0]}}} to put in; there are: {', '.join(PLACES)}")
+        return link
 
 
 class Intents(_Part):

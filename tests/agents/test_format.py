@@ -76,7 +76,7 @@ async def test_html_is_escaped() -> None:
 async def test_markdown_quotes_and_escapes() -> None:
     """Titles can't become links or markup."""
     response = await format_verdict(approved("markdown"), wording=WORDING)
-    assert f"> {QUOTE}" in response.display_text
+    assert f"> {QUOTE.replace('<', '&lt;')}" in response.display_text
     assert r"Menu \<1\>" in response.display_text
 
 

@@ -1,0 +1,169 @@
+"""Every channel says the same: all are written from one value, and none lets a document be more than text."""
+
+from html import unescape
+from html.parser import HTMLParser
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.format import format as format_verdict
+from agents.format import payload_of
+from agents.rendering import render
+from agents.wording import Wording
+from contracts import (
+    Approved,
+    Caveat,
+    ChannelPayload,
+    Clarification,
+    DraftAnswer,
+    Intent,
+    Query,
+    Rejected,
+    RelatedPassage,
+    RetrievedContext,
+    Segment,
+)
+
+WORDING = Wording(link="https://docs.example.com/{source}#{heading}")
+SCRIPT = '<script>alert("x")</script> & <img src=x onerror=alert(1)>'
+INTENT = Intent(
+    query=Query(query_id="0-1", text="?", session_id="s"),
+    cleaned_text="?",
+    label="food",
+    confidence=0.75,
+    category_scores={"food": 0.75},
+    in_scope=True,
+)
+words = st.text(
+    st.characters(codec="utf-8", exclude_categories=["C", "Z"], include_characters=" "),
+    min_size=1,
+    max_size=30,
+).map(lambda text: f"x{text}x")
+quotes = st.lists(words, min_size=1, max_size=3).map("\n".join)
+
+
+def segment(text: str, title: str = "Menu", heading: str = "Fried & baked") -> Segment:
+    return Segment(
+        text=text,
+        passage_id="menu_p0",
+        doc_id="menu",
+        title=title,
+        source="food/menu 1.md",
+        heading_path=(heading,),
+        char_start=3,
+        char_end=3 + len(text),
+    )
+
+
+def approved(*segments: Segment, caveat: str = "friday") -> Approved:
+    return Approved(
+        label="approved",
+        intent=INTENT,
+        corpus_version="v1",
+        segments=segments,
+        caveats=(Caveat(kind="entity_not_in_source", name="day", values=(caveat,)),),
+        related=(),
+        checks=(),
+    )
+
+
+class Shown(HTMLParser):
+    """What a browser shows of HTML, and the elements that it makes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.text, self.tags, self.links = "", set[str](), list[str]()
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.links += [value or "" for name, value in attrs if name == "href"]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@given(st.lists(quotes, min_size=1, max_size=3), words, words, words)
+def test_every_channel_shows_all_that_the_json_holds(
+    texts: list[str], title: str, heading: str, caveat: str
+) -> None:
+    """Each quote, caveat, title and number; read back, the JSON channel is the payload."""
+    segments = [segment(text, title, heading) for text in texts]
+    payload = payload_of(approved(*segments, caveat=caveat), WORDING)
+    assert ChannelPayload.model_validate_json(render(payload, "json")) == payload
+    text, shown = render(payload, "text"), Shown(render(payload, "html"))
+    markdown = render(payload, "markdown")
+    for cited in payload.citations:
+        assert cited.quote in text
+        assert cited.quote in shown.text
+        assert f"[{cited.number}] {cited.title}" in text
+        assert f"\n{cited.number}. [" in markdown
+        for line in cited.quote.splitlines():
+            assert f"> {line}".rstrip() in unescape(markdown) or "&" in line
+    for told in payload.caveats:
+        assert told in text
+        assert told in shown.text
+    assert shown.tags <= {"blockquote", "sup", "p", "strong", "ol", "ul", "li", "code", "a", "br"}
+
+
+@pytest.mark.parametrize("place", ["quote", "title", "heading", "caveat"])
+def test_markup_in_a_document_arrives_as_text(place: str) -> None:
+    """No element, no attribute and no script of a document's own, in HTML or in Markdown."""
+    given_words: dict[str, Any] = {"title": SCRIPT} if place == "title" else {}
+    given_words |= {"heading": SCRIPT} if place == "heading" else {}
+    quote = segment(SCRIPT if place == "quote" else "Nine.", **given_words)
+    payload = payload_of(approved(quote, caveat=SCRIPT if place == "caveat" else "x"), WORDING)
+    shown = Shown(render(payload, "html"))
+    assert not {"script", "img"} & shown.tags
+    assert SCRIPT in shown.text
+    assert not {"script", "img"} & Shown(render(payload, "markdown").replace("\\<", "&lt;")).tags
+
+
+def test_a_citation_links_to_its_place_by_the_configured_template() -> None:
+    """The path is escaped for a URL, the heading is an anchor; without a template there is no link."""
+    link = "https://docs.example.com/food/menu%201.md#fried--baked"
+    payload = payload_of(approved(segment("Nine.")), WORDING)
+    assert payload.citations[0].link == link
+    assert link in render(payload, "text")
+    assert f"]({link})" in render(payload, "markdown")
+    assert Shown(render(payload, "html")).links == [link]
+    assert payload_of(approved(segment("Nine.")), Wording()).citations[0].link is None
+
+
+SECRET = "forty-two days, unverified"
+LEAKS = {
+    "draft": DraftAnswer(
+        intent=INTENT,
+        corpus_version="v1",
+        text=SECRET,
+        segments=(segment(SECRET),),
+        source_passage_ids=("menu_p0",),
+        entity_match=True,
+        related=(RelatedPassage(passage_id="p", doc_id="d", title=SECRET, source="s"),),
+    ),
+    "context": RetrievedContext(intent=INTENT, corpus_version=SECRET, passages=()),
+    "intent": INTENT.model_copy(update={"cleaned_text": SECRET}),
+    "query": Query(query_id="0-1", text=SECRET, session_id="s"),
+    "segment": segment(SECRET),
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+async def test_a_formatter_that_is_handed_no_verdict_says_nothing_of_it(name: str) -> None:
+    """It fails, and the error has the type's name, not a word that was in the message."""
+    with pytest.raises((TypeError, AttributeError)) as failure:
+        await format_verdict(cast("Any", LEAKS[name]), wording=Wording())
+    assert SECRET[:12] not in repr(failure.value)
+
+
+async def test_a_rejection_is_shown_in_configured_words_alone() -> None:
+    """Whatever the question and the checks say, on every channel."""
+    rejected = Rejected(intent=INTENT, corpus_version=SECRET, checks=())
+    wording = Wording(rejected="Not verified.")
+    response = await format_verdict(rejected, wording=wording)
+    assert response.channel_json == ChannelPayload(status="rejected", message="Not verified.")
+    asked_back = Clarification(intent=INTENT, options=("Lunch",))
+    assert (await format_verdict(asked_back, wording=wording)).segments == ()
