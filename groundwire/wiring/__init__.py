@@ -8,13 +8,11 @@ from .assembly import (
     assemble,
     chunking_of,
     endpoint_of,
-    grow_corpus,
-    ingest_corpus,
     load_profile,
-    plan_ingestion,
     stand_in,
 )
 from .handlers import STAGES, Handler, build_agents, build_handler, build_pipeline
+from .ingestion import grow_corpus, ingest_corpus, plan_ingestion
 from .retrieval import Retriever, build_retriever
 from .support import build_support
 from .workers import await_corpus, build_worker, following

@@ -1,6 +1,6 @@
 """What handlers are built from: a profile, a corpus, and the intents where they are given explicitly."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,7 +12,7 @@ from groundwire.profiles import Profile
 from .given import GivenIntents
 
 if TYPE_CHECKING:
-    from groundwire.corpus import DryRun, Ingestion, OnProgress, Part, Recipe, Snapshot
+    from groundwire.corpus import Snapshot
     from groundwire.models import Endpoint
     from groundwire.settings import Settings
 
@@ -154,135 +154,6 @@ def endpoint_of(settings: "Settings") -> "Endpoint | None":
     if url is None or model is None:
         return None
     return Endpoint(url, model, None if key is None else key.get_secret_value())
-
-
-def ingest_corpus(
-    paths: Sequence[Path],
-    root: Path,
-    *,
-    profile: str | Profile = "default",
-    intents: Path | str | None = None,
-    labels: Sequence[str] = (),
-    endpoint: "Endpoint | None" = None,
-    on_progress: "OnProgress | None" = None,
-    slow_later: bool = False,
-    on_scope: Callable[[str], None] = lambda line: None,
-) -> "Ingestion":
-    """Ingest documents, with the intents beside them, and make them the current corpus.
-
-    `slow_later`: so that they answer at once, by their words; `grow_corpus` adds what takes long, and the classifier
-    is learned when it is first asked. Else it is ready before, and `on_scope` is told what was calibrated.
-    """
-    from groundwire.corpus import ingest, unheard
-
-    chosen = load_profile(profile)
-    recipe = _recipe(paths, root, chosen, intents, labels, endpoint)
-    calibration = None if slow_later else _taught(recipe.intents, chosen, root)
-    if calibration is not None:
-        on_scope(calibration)
-    report = on_progress or unheard
-    return ingest(paths, root, recipe, on_progress=report, slow_later=slow_later)
-
-
-def grow_corpus(
-    root: Path,
-    *,
-    profile: str | Profile = "default",
-    endpoint: "Endpoint | None" = None,
-    on_progress: "OnProgress | None" = None,
-) -> str | None:
-    """Add what a profile's search needs and the current corpus lacks; the version current then."""
-    from groundwire.corpus import grow_current, unheard
-
-    parts = _parts(load_profile(profile), root, endpoint, has_intents=_has_intents(root))
-    return grow_current(root, parts, on_progress=on_progress or unheard)
-
-
-def plan_ingestion(
-    paths: Sequence[Path],
-    root: Path,
-    *,
-    profile: str | Profile = "default",
-    intents: Path | str | None = None,
-    labels: Sequence[str] = (),
-    endpoint: "Endpoint | None" = None,
-    on_progress: "OnProgress | None" = None,
-) -> "DryRun":
-    """What `ingest_corpus` would change; changes nothing."""
-    from groundwire.corpus import dry_run, unheard
-
-    recipe = _recipe(paths, root, load_profile(profile), intents, labels, endpoint)
-    return dry_run(paths, root, recipe, on_progress=on_progress or unheard)
-
-
-def _has_intents(root: Path) -> bool:
-    """Whether intents belong to the current corpus."""
-    from groundwire.corpus import CorpusStore, is_root
-
-    if not is_root(root):
-        return False
-    store = CorpusStore(root)
-    snapshot = store.snapshot(store.current_version())
-    return snapshot is not None and snapshot.intents is not None
-
-
-def _recipe(
-    paths: Sequence[Path],
-    root: Path,
-    profile: Profile,
-    intents: Path | str | None,
-    labels: Sequence[str],
-    endpoint: "Endpoint | None",
-) -> "Recipe":
-    from groundwire.corpus import Recipe
-
-    if intents is None:
-        text = intents_file.text_beside(paths)
-    else:
-        text = intents_file.read_text(Path(intents))
-        intents_file.parse(text, str(intents))
-    parts = _parts(profile, root, endpoint, has_intents=text is not None)
-    return Recipe(chunking_of(profile), text, tuple(labels) or None, parts)
-
-
-def _taught(intents: str | None, profile: Profile, root: Path) -> str | None:
-    """The classifier's calibration for people, once it is kept under the root; None without examples."""
-    from .classifier import ExampleClassifier, build_classifier, calibration_line, is_learned
-
-    found = None if intents is None else intents_file.parse(intents, "the intents")
-    if found is None or not is_learned(found, profile):
-        return None
-    from agents.entities import Vocabulary
-
-    built = build_classifier(found, profile, Vocabulary(), root)
-    assert isinstance(built, ExampleClassifier), "the profile and the file say so"
-    return calibration_line(built.learned.calibration, profile)
-
-
-def _parts(
-    profile: Profile, root: Path, endpoint: "Endpoint | None", *, has_intents: bool
-) -> "tuple[Part, ...]":
-    """What is built for a profile. Without intents the documents have to say what is in scope."""
-    found = _indexes(profile, root, endpoint)
-    if has_intents or profile.intents is not None:
-        return found
-    from .familiarity import scope_parts
-
-    return found + scope_parts(profile, root)
-
-
-def _indexes(profile: Profile, root: Path, endpoint: "Endpoint | None") -> "tuple[Part, ...]":
-    """What a profile finds by. The course's scores all passages in memory."""
-    name = profile.retrieve.embedder
-    if name == "hashing":
-        return ()
-    from groundwire.corpus import KeywordPart, VectorPart
-    from groundwire.models import Cached, open_embedder
-
-    words = KeywordPart(profile.terms.stopwords)
-    if name == "none":
-        return (words,)
-    return (words, VectorPart(Cached(open_embedder(name, endpoint), root / "vectors.sqlite")))
 
 
 def chunking_of(profile: Profile) -> Any:
