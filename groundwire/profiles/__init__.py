@@ -59,8 +59,9 @@ class RetrievePart(_Part):
     `embedder`: `hashing` is the course's, of so many `dimensions`, with every passage scored; `none`
     is words alone, `http` what the settings name. `most_shared`: the share of a passage that a better one may
     hold as well for both to be kept, for methods whose passages overlap. `merged_chars`: what is found is read with
-    its neighbours of the same section up to so many characters; 0: alone. `weights`: of the features by which
-    `linear` reorders the best `depth`; `cross-encoder:PATH` does so by an ONNX model.
+    its neighbours of the same section up to so many characters; 0: alone. `adds_topic`: a question
+    with keywords of a label, but no word of its name, is searched for with that name. `weights`: of the features by
+    which `linear` reorders the best `depth`; `cross-encoder:PATH` does so by an ONNX model.
     """
 
     k1: Annotated[float, Field(ge=0.0)]
@@ -76,6 +77,7 @@ class RetrievePart(_Part):
     least_cosine: Annotated[float, Field(ge=-1.0, le=1.0)] | None = None
     most_shared: Share = 1.0
     merged_chars: Annotated[int, Field(ge=0, le=100_000)] = 0
+    adds_topic: bool = False
     rerank: Annotated[str, Field(pattern=r"^(none|pairs|linear|cross-encoder:.+)$")]
     depth: Annotated[int, Field(ge=1, le=200)] = 50
     weights: dict[str, float] = Field(default_factory=dict)

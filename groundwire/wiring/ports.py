@@ -23,7 +23,8 @@ INLINE_PASSAGES = 2_000
 class HybridSearch:
     """The agents' search port: the best by words with the best by vectors, of the current snapshot."""
 
-    def __init__(self, indexes: Indexes, reader: Reader) -> None:
+    def __init__(self, profile: Profile, indexes: Indexes, reader: Reader) -> None:
+        self._profile = profile
         self._indexes = indexes
         self._reader = reader
 
@@ -32,7 +33,8 @@ class HybridSearch:
         from agents.retrieve import Found
 
         snapshot = await self._reader.current()
-        proposed = await asyncio.to_thread(self._propose, snapshot, text, labels)
+        sought = await self._sought(text, snapshot.version)
+        proposed = await asyncio.to_thread(self._propose, snapshot, sought, labels)
         return Found(
             corpus_version=snapshot.version,
             keyword_scores=proposed.keyword_scores,
@@ -45,6 +47,13 @@ class HybridSearch:
     async def warm(self) -> None:
         """Open model and indexes of the current version, which takes seconds that no query should wait for."""
         await asyncio.to_thread(self._indexes.warm, await self._reader.current())
+
+    async def _sought(self, text: str, version: str) -> str:
+        """The text, with what the corpus calls it where the profile says so."""
+        if not self._profile.retrieve.adds_topic:
+            return text
+        topics = (await self._reader.rules(version)).topics
+        return topics.added_to(text)
 
     def _propose(self, snapshot: "Snapshot", text: str, labels: tuple[str, ...]) -> "Proposed":
         return self._indexes.of(snapshot).propose(text, labels)

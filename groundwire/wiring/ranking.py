@@ -59,7 +59,7 @@ def search_of(
     if profile.retrieve.embedder == "hashing":
         return Search(profile, reader)
     opened = partial(_opened, profile.retrieve.embedder, embedder, endpoint)
-    return HybridSearch(Indexes(profile, opened), reader)
+    return HybridSearch(profile, Indexes(profile, opened), reader)
 
 
 def _opened(name: str, given: "Embedder | None", endpoint: "Endpoint | None") -> "Embedder | None":

@@ -7,13 +7,15 @@ import asyncio
 import re
 import threading
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from agents.caveats import Noting
 from agents.entities import EntityPattern, EntityValue, Vocabulary
+from agents.keywords import Category
 from agents.tokens import Analyzer
+from agents.topics import Topics
 from agents.wording import Wording
 from contracts import Misconfigured
 from groundwire import intents as intents_file
@@ -42,6 +44,7 @@ class Rules:
     noting: Noting
     wording: Wording
     digest: str
+    topics: Topics = field(default_factory=Topics)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -71,7 +74,15 @@ def rules_of(intents: Intents, profile: Profile, digest: str = "") -> Rules:
             EntityPattern(name, re.compile(pattern)) for name, pattern in intents.patterns.items()
         ),
     )
-    return Rules(intents, noting_of(profile, vocabulary), wording_of(intents), digest)
+    noting, topics = noting_of(profile, vocabulary), topics_of(intents, profile)
+    return Rules(intents, noting, wording_of(intents), digest, topics)
+
+
+def topics_of(intents: Intents, profile: Profile) -> Topics:
+    """What the keywords of a file of intents stand for."""
+    categories = tuple(Category(one.label, tuple(one.keywords.items())) for one in intents.intents)
+    analyze = Analyzer(frozenset(profile.terms.stopwords), profile.terms.stems)
+    return Topics(categories, profile.understand.matching, analyze)
 
 
 def noting_of(profile: Profile, vocabulary: Vocabulary) -> Noting:
