@@ -71,7 +71,7 @@ async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
     from groundwire import logs, loop
     from groundwire.client import system_url
     from groundwire.supervisor import new_consumer_name
-    from groundwire.wiring import await_corpus, build_worker, following
+    from groundwire.wiring import await_corpus, build_worker, following, keeping_warm
 
     logs.configure(settings.log_level, as_json=settings.log_json)
     log = logs.bus_log()
@@ -83,15 +83,15 @@ async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
     async with following(settings.corpus_url, settings.corpus, log):
         if not await await_corpus(settings.corpus, stop, log):
             return
-        worker = await build_worker(
+        built = await build_worker(
             stage, settings, url=url, consumer=consumer or new_consumer_name(), log=log
         )
         loop.settle_heap()
-        async with asyncio.TaskGroup() as group:
-            running = group.create_task(worker.run())
+        async with keeping_warm(built.handler, built.corpus, log), asyncio.TaskGroup() as group:
+            running = group.create_task(built.worker.run())
             stopping = group.create_task(stop.wait())
             await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
-            worker.stop()
+            built.worker.stop()
             stopping.cancel()
 
 

@@ -15,7 +15,7 @@ from .handlers import STAGES, Handler, build_agents, build_handler, build_pipeli
 from .ingestion import grow_corpus, ingest_corpus, plan_ingestion
 from .retrieval import Retriever, build_retriever
 from .support import build_support
-from .workers import await_corpus, build_worker, following
+from .workers import await_corpus, build_worker, following, keeping_warm
 
 __all__ = [
     "STAGES",
@@ -35,6 +35,7 @@ __all__ = [
     "following",
     "grow_corpus",
     "ingest_corpus",
+    "keeping_warm",
     "load_profile",
     "plan_ingestion",
     "stand_in",

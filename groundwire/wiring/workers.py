@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contracts import TOPOLOGY, Misconfigured, Transient
+from contracts import TOPOLOGY, Misconfigured, Permanent, Transient
 
-from .assembly import assemble, endpoint_of, stand_in
+from .assembly import Corpus, assemble, endpoint_of, stand_in
 from .handlers import Handler, Retrieving, Understanding, build_handler
 from .rules import USED, Reader
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 CORPUS_POLL_S = 0.5
 FOLLOW_S = 5.0
+WARM_S = 0.2
 
 
 async def await_corpus(root: Path, stop: asyncio.Event, log: "Log") -> bool:
@@ -85,9 +87,44 @@ async def warm(handler: Handler, log: "Log") -> None:
         log("worker.cold", error=str(error))
 
 
+@asynccontextmanager
+async def keeping_warm(handler: Handler, corpus: Corpus, log: "Log") -> AsyncIterator[None]:
+    """Load every version that becomes current at once, until the block ends: its first query needn't wait for it."""
+    task = asyncio.create_task(_keep_warm(handler, corpus, log))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _keep_warm(handler: Handler, corpus: Corpus, log: "Log") -> None:
+    if not isinstance(handler, Understanding | Retrieving):
+        return
+    warmed = corpus.current_version()
+    while True:
+        await asyncio.sleep(WARM_S)
+        try:
+            current = corpus.current_version()
+            if current != warmed:
+                warmed = current  # also where it fails: who asks is told, and the next version may be whole
+                await warm(handler, log)
+        except Permanent as error:
+            log("worker.cold", error=str(error))
+
+
+@dataclass(frozen=True)
+class Built:
+    """A worker with its handler, and the corpus that both read."""
+
+    worker: "Worker"
+    handler: Handler
+    corpus: Corpus
+
+
 async def build_worker(
     stage: str, settings: "Settings", *, url: str, consumer: str, log: "Log"
-) -> "Worker":
+) -> Built:
     """The worker of one stage: its handler on the current corpus, its place on the bus."""
     from bus import UrlBackend, Worker
     from groundwire.client import bus_config
@@ -108,7 +145,7 @@ async def build_worker(
     handler = build_handler(stage, assembly)
     await warm(handler, log)
     wording = (await Reader(assembly).rules()).wording
-    return Worker(
+    worker = Worker(
         place,
         handler,
         backend=UrlBackend(url),
@@ -119,3 +156,4 @@ async def build_worker(
         failed_message=wording.failed,
         log=log,
     )
+    return Built(worker, handler, assembly.corpus)
