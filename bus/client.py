@@ -32,7 +32,7 @@ from .keys import Keys
 from .opening import Opening, mint_query_id, open_query
 from .pause import Pause
 from .results import Result, Waiters, read_results, response_of, streams_of
-from .status import SystemStatus, read_status
+from .status import SystemStatus, live_workers, read_status
 from .verify import Verification, verify
 from .wire import Backend, UrlBackend, Wire, is_wrong_type, text
 
@@ -192,6 +192,15 @@ class Bus:
     async def status(self) -> SystemStatus:
         """What is running, waiting, and done."""
         return await read_status(self._wire, self._topology, self.config.lanes)
+
+    async def live_workers(self, stage: str) -> int:
+        """How many workers of a stage live; KeyError names the stages there are."""
+        return await live_workers(self._wire, self._topology.stage(stage), self.config.lanes)
+
+    async def idle_stages(self) -> list[str]:
+        """The stages without a live worker. Asks for less than `status`: a client may know it."""
+        names = [stage.name for stage in self._topology.stages]
+        return [name for name in names if not await self.live_workers(name)]
 
     async def verify(self) -> list[Verification]:
         """Whether the conservation law holds, lane by lane."""

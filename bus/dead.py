@@ -76,7 +76,7 @@ class DeadLetters:
         args: list[Arg] = [entry_id, record.query_id, to_ms(deadline), body]
         blob = blob_of(
             body,
-            f"replay:{entry_id}",
+            f"replay:{record.stream}:{entry_id}",  # a stage may read what is replayed on its stream alone
             record.query_id,
             keys=keys,
             left_ms=int(self._config.deadline_s * 1000),

@@ -26,8 +26,11 @@ def is_group_lost(error: Exception) -> bool:
 
 async def agree_on_lanes(wire: Wire, lanes: int) -> None:
     """Store the number of lanes at first start; refuse to start with another one later."""
-    await wire.call("SET", LANES, lanes, "NX")
-    stored = int(await wire.call("GET", LANES))
+    stored = await wire.call("GET", LANES)
+    if stored is None:  # who may only read it (access.py) finds it once a worker has started
+        await wire.call("SET", LANES, lanes, "NX")
+        stored = await wire.call("GET", LANES)
+    stored = int(stored)
     if stored != lanes:
         raise Misconfigured(
             f"this server was started with {stored} lanes, this process is set to {lanes}: "

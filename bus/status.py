@@ -75,12 +75,25 @@ async def _stage_status(wire: Wire, stage: Stage, lanes: int, now_ms: int) -> St
         for first_id, _ in await wire.call("XRANGE", stream, "-", "+", "COUNT", 1):
             age = max(0, now_ms - order_of(text(first_id))[0])
             oldest = age if oldest is None else max(oldest, age)
-        for consumer in await _consumers(wire, stream, stage.name):
-            name = text(consumer["name"])
-            pending += int(consumer["pending"])
-            if await wire.call("EXISTS", keys.alive(stage.name, name)):
-                workers.add(name)
+        consumers = await _consumers(wire, stream, stage.name)
+        pending += sum(int(consumer["pending"]) for consumer in consumers)
+        workers |= await _alive(wire, keys, stage.name, consumers)
     return StageStatus(stage.name, len(workers), length - pending, pending, delayed, oldest)
+
+
+async def live_workers(wire: Wire, stage: Stage, lanes: int) -> int:
+    """How many workers of a stage live. Asks for no more than a worker of that stage may know."""
+    workers: set[str] = set()
+    for lane in range(lanes):
+        keys = Keys(lane)
+        consumers = await _consumers(wire, keys.of(stage.consumes), stage.name)
+        workers |= await _alive(wire, keys, stage.name, consumers)
+    return len(workers)
+
+
+async def _alive(wire: Wire, keys: Keys, stage: str, consumers: list[dict[str, Any]]) -> set[str]:
+    names = [text(consumer["name"]) for consumer in consumers]
+    return {name for name in names if await wire.call("EXISTS", keys.alive(stage, name))}
 
 
 async def _consumers(wire: Wire, stream: str, group: str) -> list[dict[str, Any]]:

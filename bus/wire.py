@@ -19,6 +19,10 @@ from contracts import Misconfigured, Unreachable
 Arg = str | bytes | int
 
 
+class Refused(errors.NoPermissionError, Misconfigured):
+    """This user of the server may not do that. A ResponseError too: who waits for the server to relent waits on."""
+
+
 class Backend(Protocol):
     """Where the server is: makes connections to it. Tests put fakeredis behind this."""
 
@@ -107,8 +111,13 @@ class Wire:
                 await self._drop()
                 why = str(error) or f"nothing within {self._timeout_s:g} s"
                 raise Unreachable(f"no reply to {args[0]!s}: {why}") from error
-            except errors.ResponseError:
-                raise
+            except errors.ResponseError as error:
+                if not _is_denial(error):
+                    raise
+                raise Refused(
+                    f"this user of the server may not {args[0]!s}: {error}; "
+                    "`groundwire acl` lists the users and what each may do"
+                ) from error
             except BaseException:
                 await self._drop()
                 raise
@@ -135,6 +144,11 @@ class Wire:
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.disconnect(nowait=True)
+
+
+def _is_denial(error: errors.ResponseError) -> bool:
+    """Whether a user's rights were the reason; a script's command is denied under another code."""
+    return isinstance(error, errors.NoPermissionError) or str(error).startswith("ACL failure")
 
 
 def is_wrong_type(error: errors.ResponseError) -> bool:

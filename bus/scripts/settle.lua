@@ -174,7 +174,9 @@ end
 if #finished > 0 then
   redis.pcall('XACK', stream, group, unpack(finished))
   redis.pcall('XDEL', stream, unpack(finished))
-  if #spent > 0 then redis.pcall('UNLINK', unpack(spent)) end
+  if #spent > 0 and type(redis.pcall('UNLINK', unpack(spent))) == 'table' then
+    for _, key in ipairs(spent) do redis.pcall('UNLINK', key) end   -- a stranger's reference, which this user may not touch
+  end
   local seq = redis.pcall('HINCRBY', counters, 'events', #notes)
   for name, by in pairs(tally) do redis.pcall('HINCRBY', counters, name, by) end
   local lost = 0

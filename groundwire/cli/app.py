@@ -40,6 +40,7 @@ COMMANDS = (
     "intents",
     "verify",
     "doctor",
+    "acl",
     "asyncapi",
     "chaos",
     "bench",

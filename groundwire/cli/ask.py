@@ -121,7 +121,7 @@ async def _bus(asking: Asking, chosen: Settings, status: "Status") -> "AsyncIter
     url = await _running_url(asking, chosen)
     if url is not None:
         async with connect(url, settings=chosen) as bus:
-            idle = (await bus.status()).idle_stages
+            idle = await bus.idle_stages()
             if idle:
                 raise NoSystem(
                     f"no worker is running for {', '.join(idle)}: start them with "

@@ -36,5 +36,4 @@ def health(
 
 async def _workers(stage: str) -> int:
     async with running_bus() as bus:
-        found = await bus.status()
-    return next(one.workers for one in found.stages if one.stage == stage)
+        return await bus.live_workers(stage)

@@ -153,6 +153,10 @@ class System:
         await self.bus.close()
         await self._wire.close()
 
+    def backend_of(self, stage: str) -> Backend:
+        """What the workers of a stage connect by."""
+        return self.backend
+
     async def call(self, *args: Arg) -> Any:
         """A raw command, as any Redis client would send it; once more on a connection that has died."""
         try:
@@ -184,7 +188,7 @@ class System:
         worker = Worker(
             TOPOLOGY.stage(stage),
             handler or NOOP[stage],
-            backend=self.backend,
+            backend=self.backend_of(stage),
             consumer=consumer,
             config=replace(config or self.config, **changes),
             configdigest="digest",

@@ -1,0 +1,137 @@
+"""Who may do what on the server: Redis ACL users, one for each stage, one for clients, one for the operator.
+
+Needs Redis 7 or Valkey: each grant is a selector, so that a command is allowed on the keys that it is meant for and
+on no others. A script runs with the rights of its caller, command by command; what EVALSHA itself is granted is no
+more than to name keys.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from contracts import OUTCOMES, TOPOLOGY, Query, Stage, Topology
+
+from .keys import LANES, Keys
+
+CLIENT = "client"
+OPERATOR = "operator"
+
+_CONNECTED = (
+    *("-@all", "+@connection", "-@admin", "-@dangerous"),
+    *("-client|tracking", "+client|unblock", "+time"),
+)
+"""What every connection needs. By category: a server refuses a user with a command that it doesn't know."""
+_OPERATING = ("+@all", "-@admin", "-@dangerous", "+info", "+config|get")
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Commands on keys. `reads`, `writes`: what may be done to them; a command like TYPE needs either."""
+
+    commands: tuple[str, ...]
+    keys: tuple[str, ...]
+    reads: bool = True
+    writes: bool = True
+
+    @property
+    def rule(self) -> str:
+        """The selector, for a list of them."""
+        kind = "~" if self.reads and self.writes else "%R~" if self.reads else "%W~"
+        words = [f"+{command}" for command in self.commands]
+        return f"({' '.join([*words, *(kind + key for key in self.keys)])})"
+
+
+@dataclass(frozen=True)
+class User:
+    """A user of the server, without its password."""
+
+    name: str
+    rules: tuple[str, ...]
+    """Of ACL SETUSER, in order."""
+
+
+def users(topology: Topology = TOPOLOGY) -> tuple[User, ...]:
+    """Every user there is: the stages in the order of the flow, clients, the operator."""
+    stages = (
+        User(stage.name, (*_CONNECTED, *(grant.rule for grant in _of_stage(stage, topology))))
+        for stage in topology.stages
+    )
+    client = (*_CONNECTED, *(grant.rule for grant in _of_client(topology)))
+    operator = (*_OPERATING, f"~{_any('*')}")
+    return (*stages, User(CLIENT, client), User(OPERATOR, operator))
+
+
+def _any(name: str) -> str:
+    """The pattern of a key in every lane; `name` may end in `*`."""
+    return Keys(0).of(name).replace("{0}", "{*}")
+
+
+_NAMING_KEYS = Grant(("eval", "evalsha"), (_any("*"),))
+
+
+def _of_stage(stage: Stage, topology: Topology) -> Iterator[Grant]:
+    own, last = stage.consumes, stage.is_last
+    results = OUTCOMES if last else ("failed",)
+    yield _NAMING_KEYS
+    yield Grant(("get", "set"), (LANES,))
+    yield Grant(("exists", "set", "pexpire", "del"), (_any(f"{stage.name}:alive:*"),))
+    yield Grant(
+        (
+            *("xreadgroup", "xack", "xdel", "xadd", "xclaim", "xpending", "xrange", "xlen", "type"),
+            *("xgroup|create", "xgroup|delconsumer", "xinfo|consumers"),
+        ),
+        (_any(own), _any(f"{own}:v*")),
+    )
+    yield Grant(
+        ("zadd", "zrem", "zrangebyscore", "type"),
+        (_any(f"{own}:delayed"), _any(f"{own}:v*:delayed")),
+    )
+    yield Grant(
+        ("hset", "hget", "hdel", "type"),
+        (_any(f"{own}:delayed:body"), _any(f"{own}:v*:delayed:body")),
+    )
+    if stage.next_streams:
+        names = tuple(_any(name) for name in stage.next_streams)
+        yield Grant(("xadd", "xlen", "type"), names, reads=False)
+    yield Grant(("zscore", "zrangebyscore", "zrem", "type"), (_any("open"),))
+    yield Grant(("hincrby", "type"), (_any("counters"),))
+    yield Grant(("hget", "hdel", "type"), (_any("replaying"),))
+    yield Grant(("smembers", "sadd", "type"), (_any("parked"),))
+    told = ("events", "dead", *(f"results.{outcome}" for outcome in results))
+    yield Grant(("xadd", "type"), tuple(map(_any, told)), reads=False)
+    yield Grant(("set",), (_any("result:*"), _any(f"raw:{own}:*")), reads=False)
+    yield Grant(
+        ("get", "unlink"), tuple(_any(f"blob:{name}:*") for name in _senders(stage, topology))
+    )
+    yield Grant(("set", "unlink"), (_any(f"blob:{own}:*"),), reads=False)
+    if Query in stage.accepts:  # it adopts bare entries
+        yield Grant(("zadd",), (_any("open"),), reads=False)
+        yield Grant(("exists", "set"), (_any("result:*"), _any("idem:*")), reads=False)
+        yield Grant(("set", "unlink"), (_any("blob:submit:*"),), reads=False)
+
+
+def _senders(stage: Stage, topology: Topology) -> Iterator[str]:
+    """What the names of the blobs begin with that a stage may find on its stream (settle.py, dead.py)."""
+    yield f"replay:{stage.consumes}"
+    if stage == topology.entry:
+        yield "submit"
+    for sender in topology.stages:
+        if stage.consumes in sender.next_streams:
+            yield sender.consumes
+
+
+def _of_client(topology: Topology) -> Iterator[Grant]:
+    results = tuple(_any(f"results.{outcome}") for outcome in OUTCOMES)
+    yield _NAMING_KEYS
+    yield Grant(("get",), (LANES,), writes=False)
+    yield Grant(("xadd", "type"), (_any(topology.entry.consumes),), reads=False)
+    yield Grant(("zscore", "zcard", "zadd", "type"), (_any("open"),))
+    yield Grant(("hincrby", "type"), (_any("counters"),))
+    yield Grant(("get", "set", "pexpire"), (_any("idem:*"),))
+    yield Grant(("set", "unlink"), (_any("blob:submit:*"),), reads=False)
+    yield Grant(("xread", "xrange", "xrevrange"), (*results, _any("events")), writes=False)
+    yield Grant(("get",), (_any("result:*"),), writes=False)
+    work = tuple(map(_any, topology.work_streams))  # who lives, not what they work on
+    yield Grant(("xinfo|consumers",), work, writes=False)
+    yield Grant(
+        ("exists",), tuple(_any(f"{stage.name}:alive:*") for stage in topology.stages), writes=False
+    )

@@ -1,0 +1,70 @@
+"""`groundwire acl`: lines that a server takes, hashes instead of passwords."""
+
+import hashlib
+import shlex
+import stat
+
+import pytest
+
+from bus.wire import UrlBackend, Wire
+from groundwire.embedded import TemporaryServer
+
+from .conftest import Commands
+
+USERS = ["understand", "retrieve", "synthesize", "critic", "format", "client", "operator"]
+
+
+def test_passwords_are_made_into_a_private_file_and_printed_as_hashes(nothing_up: Commands) -> None:
+    """What is printed may lie in a repository; what is in the file may not, and is never overwritten."""
+    done = nothing_up("acl", "--new", "passwords")
+    file = nothing_up.home.folder / "passwords"
+    words = dict(line.split() for line in file.read_text().splitlines())
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert [line.split()[1] for line in done.out.splitlines()] == [*USERS, "default"]
+    for user, word in words.items():
+        assert word not in done.out + done.err
+        assert f"user {user} reset on #{hashlib.sha256(word.encode()).hexdigest()} " in done.out
+    assert (done.code, done.err) == (0, "")
+    again = nothing_up("acl", "--new", "passwords")
+    assert (again.code, again.out) == (2, "")
+
+
+def test_without_passwords_it_says_that_nobody_can_log_in(nothing_up: Commands) -> None:
+    """No user is ever printed that needs no password."""
+    done = nothing_up("acl")
+    assert done.code == 0
+    assert "nopass" not in done.out
+    assert "without a password" in done.err
+    assert "`default` is not in here" in done.err
+
+
+@pytest.mark.parametrize("line", ["format", "format two words", "nobody word"])
+def test_a_line_that_means_nothing_is_refused(nothing_up: Commands, line: str) -> None:
+    """A typing error leaves no user without its password unnoticed."""
+    (nothing_up.home.folder / "passwords").write_text(f"{line}\n")
+    done = nothing_up("acl", "--passwords", "passwords")
+    assert (done.code, done.out) == (2, "")
+
+
+@pytest.mark.server
+async def test_a_server_takes_what_is_printed(
+    nothing_up: Commands, server: TemporaryServer
+) -> None:
+    """As commands; after that a worker's user may ask after its own stage, and a client's for nothing like it."""
+    server.flush()
+    printed = nothing_up("acl", "--new", "passwords", "--commands").out.splitlines()
+    words = (nothing_up.home.folder / "passwords").read_text().split()
+    passwords = dict(zip(words[::2], words[1::2], strict=True))
+    wire = Wire(UrlBackend(server.url), 5.0)
+    place = server.url.rpartition("@")[2]
+    try:
+        await wire.call("SET", "gw:{0}:lanes", 1)
+        for line in printed[:-1]:  # the last is the tests' own user
+            assert await wire.call(*shlex.split(line)) == b"OK"
+        url = f"unix://format:{passwords['format']}@{place}"
+        wire_as_format = Wire(UrlBackend(url), 5.0)
+        assert await wire_as_format.call("GET", "gw:{0}:lanes") == b"1"
+        await wire_as_format.close()
+    finally:
+        await wire.call("ACL", "DELUSER", *USERS)
+        await wire.close()
