@@ -1,6 +1,9 @@
 """The vector store: the nearest of what may be seen, the same everywhere."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 
@@ -126,6 +129,16 @@ def test_graphs_are_built_alike_and_say_how_much_they_find(tmp_path: Path) -> No
     assert exact.scores(query, ALL, [hit.ordinal for hit in found]) == {
         hit.ordinal: hit.score for hit in found
     }
+
+
+@pytest.mark.skipif(find_spec("onnxruntime") is None, reason="needs groundwire[vectors]")
+def test_a_model_can_be_loaded_after_a_graph(tmp_path: Path) -> None:
+    """In a process of its own, where nothing is loaded yet: a worker opens its index, then its model."""
+    code = (
+        "import numpy as np; from pathlib import Path; from groundwire.corpus.vectors import graph; "
+        f"graph.build(Path({str(tmp_path / 'g')!r}), np.eye(8, dtype=np.int8)); import onnxruntime"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 
 def test_few_vectors_in_sight_are_all_compared(make: Make) -> None:

@@ -49,6 +49,9 @@ class Graph:
 
 
 def _empty(dimensions: int) -> "Index":
+    if find_spec("onnxruntime") is not None:
+        # Loaded after usearch, it ends the process by a segmentation fault (1.32 after 2.26): so before it.
+        import onnxruntime  # type: ignore[import-untyped]  # noqa: F401
     from usearch.index import Index
 
     return Index(
