@@ -26,13 +26,18 @@ def is_group_lost(error: Exception) -> bool:
 
 async def agree_on_lanes(wire: Wire, lanes: int) -> None:
     """Store the number of lanes at first start; refuse to start with another one later."""
-    stored = await wire.call("GET", LANES)
+    stored = await stored_lanes(wire)
     if stored is None:  # who may only read it (access.py) finds it once a worker has started
         await wire.call("SET", LANES, lanes, "NX")
-        stored = await wire.call("GET", LANES)
-    stored = int(stored)
+        stored = await stored_lanes(wire)
     if stored != lanes:
         raise Misconfigured(
             f"this server was started with {stored} lanes, this process is set to {lanes}: "
             f"set GROUNDWIRE_LANES={stored}"
         )
+
+
+async def stored_lanes(wire: Wire) -> int | None:
+    """The number of lanes that the server was started with; None where nothing has been started."""
+    stored = await wire.call("GET", LANES)
+    return None if stored is None else int(stored)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from contracts import Misconfigured
 from groundwire.doctor import Finding, examine
 
 from .codes import ExitCode
@@ -25,9 +26,16 @@ def add_to(app: typer.Typer) -> None:
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> int:
-    """Check settings, packages, server and corpus. Exit code 1 if something is an error."""
-    known = settings()
-    findings = asyncio.run(examine(known))
+    """Check settings, packages, profile, corpus and server. Exit code 1 if something is an error."""
+    try:
+        known = settings()
+    except Misconfigured as error:
+        if not as_json:
+            raise
+        found = Finding("settings", "error", str(error), "docs/settings.md lists what there is")
+        write_json({"settings": {}, "findings": [found]})
+        return ExitCode.USAGE
+    findings = [Finding("settings", "ok", "all known"), *asyncio.run(examine(known))]
     if as_json:
         write_json({"settings": known.redacted(), "findings": findings})
     else:

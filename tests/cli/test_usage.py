@@ -155,6 +155,18 @@ def test_doctor_s_json_has_settings_and_findings(nothing_up: Commands) -> None:
     assert done.json["settings"]["profile"] == "default"
 
 
+def test_doctor_s_json_names_an_unknown_setting_too(
+    nothing_up: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A script reads one document, whatever is wrong."""
+    monkeypatch.setenv("GROUNDWIRE_LANE", "2")
+    done = nothing_up("doctor", "--json")
+    assert done.code == 2
+    (finding,) = done.json["findings"]
+    assert (finding["check"], finding["level"]) == ("settings", "error")
+    assert "did you mean GROUNDWIRE_LANES?" in finding["what"]
+
+
 def test_doctor_fails_on_a_server_that_does_not_answer(
     nothing_up: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:

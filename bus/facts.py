@@ -1,0 +1,41 @@
+"""What a server says of itself, for whoever judges it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .clock import time_reply_ms
+from .groups import stored_lanes
+from .wire import Backend, Wire
+
+
+@dataclass(frozen=True)
+class ServerFacts:
+    """`lanes`: as stored at the first start, None before. `ahead_s`: its clock against ours, to half a round trip."""
+
+    info: Mapping[str, str]
+    lanes: int | None
+    ahead_s: float
+
+
+async def ask_server(
+    backend: Backend, *, timeout_s: float, clock: Callable[[], float]
+) -> ServerFacts:
+    """Ask, and change nothing. `clock`: seconds since the epoch, here."""
+    wire = Wire(backend, timeout_s)
+    try:
+        info = _info(await wire.call("INFO"))
+        lanes = await stored_lanes(wire)
+        asked = clock()
+        server_ms = time_reply_ms(await wire.call("TIME"))
+        return ServerFacts(info, lanes, server_ms / 1000 - (asked + clock()) / 2)
+    finally:
+        await wire.close()
+
+
+def _info(reply: Any) -> dict[str, str]:
+    if isinstance(reply, dict):
+        return {str(name): str(value) for name, value in reply.items()}
+    text = reply.decode() if isinstance(reply, bytes) else str(reply)
+    lines = (line.partition(":") for line in text.splitlines() if ":" in line)
+    return {name: value.strip() for name, _, value in lines}

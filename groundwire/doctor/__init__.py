@@ -1,0 +1,36 @@
+"""The checks of `groundwire doctor`: each says what it found, and what to do if that is bad."""
+
+import time
+
+from bus import UrlBackend
+from bus.facts import ask_server
+from contracts import GroundwireError, NoSystem
+from groundwire.client import bus_config, system_url
+from groundwire.settings import Settings
+
+from .finding import Finding
+from .machine import examine_machine
+from .server import judge_server, judge_url
+
+__all__ = ["Finding", "examine"]
+
+REPLY_S = 5.0
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """All checks; none of them changes anything."""
+    findings = examine_machine(settings)
+    try:
+        url = await system_url(settings)
+    except NoSystem as error:
+        return [*findings, Finding("server", "warning", str(error))]
+    return [*findings, judge_url(url, bus_config(settings).block_s), *await _server(url, settings)]
+
+
+async def _server(url: str, settings: Settings) -> list[Finding]:
+    try:
+        facts = await ask_server(UrlBackend(url), timeout_s=REPLY_S, clock=time.time)
+    except GroundwireError as error:
+        cure = "is it running, are user and password right, is it the operator's?"
+        return [Finding("server", "error", str(error), cure)]
+    return judge_server(facts, lanes=settings.lanes)

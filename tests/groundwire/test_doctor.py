@@ -1,0 +1,118 @@
+"""Doctor: what it says of servers, by value, and of folders."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bus import UrlBackend
+from bus.facts import ServerFacts, ask_server
+from bus.groups import agree_on_lanes
+from bus.wire import Wire
+from groundwire.doctor import Finding, examine
+from groundwire.doctor.server import judge_server, judge_url
+from groundwire.embedded import TemporaryServer
+from groundwire.settings import load_settings
+from groundwire.wiring import ingest_corpus
+
+HEALTHY = {
+    "server_name": "valkey",
+    "valkey_version": "9.1.2",
+    "redis_version": "7.2.4",
+    "role": "master",
+    "maxmemory_policy": "noeviction",
+    "aof_enabled": "1",
+    "aof_last_write_status": "ok",
+}
+
+
+def judged(check: str, *, lanes: int | None = 1, ahead_s: float = 0.0, **info: str) -> Finding:
+    """What is found by one check, on a server that is healthy but for this."""
+    findings = judge_server(ServerFacts(HEALTHY | info, lanes, ahead_s), lanes=1)
+    (found,) = (finding for finding in findings if finding.check == check)
+    return found
+
+
+def test_a_healthy_server_has_no_findings() -> None:
+    """Nothing is said that need not be."""
+    findings = judge_server(ServerFacts(HEALTHY, 1, 0.01), lanes=1)
+    assert {finding.level for finding in findings} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("check", "level", "cure", "facts"),
+    [
+        ("memory", "error", "noeviction", {"maxmemory_policy": "allkeys-lru"}),
+        ("memory", "warning", "maxmemory", {"used_memory": "95", "maxmemory": "100"}),
+        ("persistence", "warning", "appendonly yes", {"aof_enabled": "0"}),
+        ("persistence", "error", "disk", {"aof_last_write_status": "err"}),
+        ("server", "error", "valkey 7.2", {"valkey_version": "7.1.0"}),
+        ("server", "error", "redis 6.2", {"server_name": "redis", "redis_version": "6.0.16"}),
+        (
+            "role",
+            "error",
+            "primary, a:1",
+            {"role": "slave", "master_host": "a", "master_port": "1"},
+        ),
+        ("lanes", "error", "GROUNDWIRE_LANES=4", {"lanes": 4}),
+        ("clock", "warning", "NTP", {"ahead_s": -12.0}),
+    ],
+)
+def test_what_would_harm_is_said_with_its_cure(
+    check: str, level: str, cure: str, facts: dict[str, Any]
+) -> None:
+    """One thing wrong is one finding, and what to do stands beside it."""
+    found = judged(check, **facts)
+    assert found.level == level
+    assert cure in found.cure
+
+
+@pytest.mark.parametrize(
+    ("url", "level"),
+    [
+        ("redis://host", "ok"),
+        ("redis://host?socket_timeout=10", "ok"),
+        ("redis://host?socket_timeout=2", "error"),
+        ("rediss://u:p@host/0?db=1&socket_timeout=0.5", "error"),
+        ("redis://host?socket_timeout=soon", "error"),
+    ],
+)
+def test_a_socket_timeout_below_block_is_an_error(url: str, level: str) -> None:
+    """It would end every read that only waits for work."""
+    assert judge_url(url, 2.0).level == level
+
+
+@pytest.mark.server
+async def test_the_embedded_server_is_healthy(server: TemporaryServer) -> None:
+    """What `up` starts is what doctor asks for; asking stores nothing."""
+    server.flush()
+    backend = UrlBackend(server.url)
+    before = await ask_server(backend, timeout_s=5.0, clock=time.time)
+    wire = Wire(backend, 5.0)
+    await agree_on_lanes(wire, 3)
+    await wire.close()
+    after = await ask_server(backend, timeout_s=5.0, clock=lambda: time.time() - 60.0)
+    assert (before.lanes, after.lanes) == (None, 3)
+    assert after.ahead_s > 55.0
+    assert {finding.level for finding in judge_server(before, lanes=1)} == {"ok"}
+
+
+async def test_a_damaged_corpus_is_an_error(tmp_path: Path) -> None:
+    """Every byte is checked, those of indexes too, before a worker falls over them."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "page.md").write_text("# Harbour\n\nThe harbour opens at six.\n")
+    settings = load_settings({"GROUNDWIRE_PROFILE": "fast"}, tmp_path)
+    ingest_corpus([docs], settings.corpus, profile=settings.profile)
+    assert (await _corpus(settings)).level == "ok"
+    keyword = next(file for file in settings.corpus.rglob("*") if file.parent.name == "keyword")
+    keyword.chmod(0o644)
+    keyword.write_bytes(keyword.read_bytes()[:-1])
+    found = await _corpus(settings)
+    assert (found.level, "damaged" in found.what) == ("error", True)
+    assert "ingest" in found.cure
+
+
+async def _corpus(settings: Any) -> Finding:
+    return next(finding for finding in await examine(settings) if finding.check == "corpus")
