@@ -3,6 +3,7 @@
 Built by one thread in a fixed order, so that the same rows give the same graph.
 """
 
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 NEIGHBOURS = 16
 BREADTH_BUILD = 128
 BREADTH_SEARCH = 256
+FIRST = "onnxruntime"
+"""Loaded after usearch, it ends the process by a segmentation fault (1.32 after 2.26): so it is loaded before."""
 
 
 def is_available() -> bool:
@@ -49,9 +52,8 @@ class Graph:
 
 
 def _empty(dimensions: int) -> "Index":
-    if find_spec("onnxruntime") is not None:
-        # Loaded after usearch, it ends the process by a segmentation fault (1.32 after 2.26): so before it.
-        import onnxruntime  # type: ignore[import-untyped]  # noqa: F401
+    if find_spec(FIRST) is not None:
+        import_module(FIRST)
     from usearch.index import Index
 
     return Index(
