@@ -50,11 +50,12 @@ class Explained:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What `retrieve` returned, and why. `candidates`: how many passages were scored."""
+    """What `retrieve` returned, and why. `candidates`: how many passages were scored; `sought` as of `Found`."""
 
     context: RetrievedContext
     candidates: int
     passages: tuple[Explained, ...]
+    sought: str | None = None
 
 
 async def explain(intent: Intent, *, search: Search, ranking: Ranking) -> Explanation:
@@ -97,7 +98,8 @@ def explanation(context: RetrievedContext, found: Found, ranking: Ranking) -> Ex
             moved=_moved(passage, context, top, told),
         )
 
-    return Explanation(context, len(words), tuple(map(explained, context.passages)))
+    told_of = tuple(map(explained, context.passages))
+    return Explanation(context, len(words), told_of, found.sought)
 
 
 Told = Mapping[int, tuple[Part, ...]]

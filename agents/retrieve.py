@@ -35,7 +35,7 @@ class Found:
     exact whichever of the two found its passage. `alike`: how near each candidate's vector is to
     the mean of some candidates' vectors, as cosines. Both are None where the corpus has no vectors (yet).
     Invariant: else `len(keyword_scores) == len(vector_scores)`. `merged` reads one with its neighbours, as far as
-    they fit into so many characters.
+    they fit into so many characters. `sought`: what was searched for, where that isn't the text alone.
     """
 
     corpus_version: str
@@ -44,6 +44,7 @@ class Found:
     passage: Callable[[int], FoundPassage]
     alike: Callable[[Sequence[int]], Sequence[float]] | None = None
     merged: Callable[[int, int], FoundPassage] | None = None
+    sought: str | None = None
 
 
 class Search(Protocol):

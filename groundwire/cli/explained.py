@@ -124,8 +124,9 @@ def _cells(value: float, full: float) -> int:
 
 def _footer(searched: Searched) -> str:
     retrieve, context = searched.profile.retrieve, searched.found.context
+    also = f"; searched for {searched.found.sought!r}" if searched.found.sought else ""
     return (
         f"profile {searched.profile.name}, corpus {context.corpus_version}, "
         f"{searched.found.candidates} candidates by {' and '.join(context.signals)}; "
-        f"fusion {retrieve.fusion}, alpha {retrieve.alpha:g}; rerank {retrieve.rerank}"
+        f"fusion {retrieve.fusion}, alpha {retrieve.alpha:g}; rerank {retrieve.rerank}{also}"
     )

@@ -36,6 +36,7 @@ def _top(searched: Searched) -> Markup:
         "corpus": context.corpus_version,
         "labels": ", ".join(searched.labels),
         "candidates": f"{searched.found.candidates} by {' and '.join(context.signals)}",
+        "searched for": searched.found.sought or searched.question,
         "fusion": f"{retrieve.fusion}, alpha {retrieve.alpha:g}",
         "rerank": retrieve.rerank,
     }

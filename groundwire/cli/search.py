@@ -143,6 +143,7 @@ def as_value(searched: Searched) -> dict[str, object]:
         "corpus_version": context.corpus_version,
         "signals": context.signals,
         "candidates": searched.found.candidates,
+        "sought": searched.found.sought or searched.question,
         "k": used.retrieve.k,
         "fusion": used.retrieve.fusion,
         "alpha": used.retrieve.alpha,
