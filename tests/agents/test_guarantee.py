@@ -17,7 +17,17 @@ from hypothesis import strategies as st
 
 from agents.pipeline import Pipeline
 from agents.wording import Wording
-from contracts import Approved, DraftAnswer, FormattedResponse, Query, Rejected, Segment, Value
+from contracts import (
+    Approved,
+    Citation,
+    DraftAnswer,
+    FormattedResponse,
+    Query,
+    Rejected,
+    RelatedPassage,
+    Segment,
+    Value,
+)
 from groundwire.wiring import Handler, assemble, build_agents, build_pipeline
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -197,7 +207,8 @@ async def test_every_character_of_an_answer_is_of_a_source_or_a_configured_conne
     for caveat in verdict.caveats:
         left = left.replace(Wording().of_caveat(caveat), "", 1)
     payload = response.channel_json
-    for cited in (*payload.citations, *payload.related):
+    places: list[Citation | RelatedPassage] = [*payload.citations, *payload.related]
+    for cited in places:
         for name in (f"({cited.source})", *cited.heading_path[::-1], cited.title):
             left = left.replace(name, "")
     left = left.replace(Wording().fallback, "")
