@@ -1,12 +1,14 @@
 """What a corpus has to offer to a reader: the names of its documents, or of the parts of the only one."""
 
 import json
+import re
 from collections.abc import Iterable
 
 from .snapshot import Snapshot
 
 MOST_NAMES = 8
 LONGEST_NAME = 80
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
 def contents(
@@ -48,5 +50,5 @@ def _headings(snapshot: Snapshot, title: str, ordinals: range, most: int) -> tup
 
 
 def _short(name: str) -> str:
-    plain = " ".join(name.split())
+    plain = " ".join(_LINK.sub(r"\1", name).split())
     return plain if len(plain) <= LONGEST_NAME else f"{plain[: LONGEST_NAME - 1].rstrip()}…"

@@ -27,10 +27,10 @@ async def refused(asked: Pipeline, *labels: str) -> str:
 
 
 async def test_a_refusal_names_the_documents(tmp_path: Path) -> None:
-    """Without intents the reader is told what the documents are."""
+    """Without intents the reader is told what the documents are, by their words alone: no link of theirs is shown."""
     asked = pipeline(
         tmp_path,
-        berths="# Berths\n\nA berth is paid by the month.",
+        berths="# [Berths](https://harbour.example/berths)\n\nA berth is paid by the month.",
         tides="# Tides\n\nHigh water comes twice a day.",
     )
     assert (await refused(asked)).endswith("I can help with: Berths, Tides.")
