@@ -4,7 +4,7 @@ The order is that of `retrieve` itself, which is run and listened to; nothing is
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from contracts import Intent, RetrievedContext, RetrievedPassage
 
@@ -66,7 +66,8 @@ async def explain(intent: Intent, *, search: Search, ranking: Ranking) -> Explan
         heard.append(await search(text, labels))
         return heard[-1]
 
-    context = await retrieve(intent, search=listening, ranking=ranking)
+    whole = replace(ranking, parts=False)  # one search, one explanation
+    context = await retrieve(intent, search=listening, ranking=whole)
     return explanation(context, heard[0], ranking)
 
 

@@ -27,6 +27,7 @@ class Ranking:
     `model` the same by `rescore`, which must be there then.
     `keep_unsupported`: also return passages without evidence, which is a term of the question or,
     where `least_cosine` is set, a vector at least that near to it.
+    `parts`: whether the parts of a compound question are searched for as well.
     `most_shared`: how much of a passage a better one may hold as well for both to be kept, as a share.
     `merged_chars`: neighbours are read as one up to so many characters; 0: each as it is stored.
     """
@@ -43,6 +44,7 @@ class Ranking:
     least_cosine: float | None = None
     most_shared: float = 1.0
     merged_chars: int = 0
+    parts: bool = False
 
     def supports(self, keyword: float, vector: float) -> bool:
         """Whether scores are evidence enough for a passage to be returned."""

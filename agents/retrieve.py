@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol, assert_never
 
-from contracts import Intent, Lead, RetrievedContext, RetrievedPassage
+from contracts import Intent, Lead, Part, PartScore, RetrievedContext, RetrievedPassage
 
+from .compound import split
 from .ranking import Ranking, Span, apart, best, fuse, pair_overlap, shared
 from .reranking import FEEDBACK, Candidate, Features, features, weighed
 
@@ -81,6 +82,9 @@ def shortlist(found: Found, ranking: Ranking) -> Shortlist:
     )
 
 
+BEST_OF_PART = 2
+"""Passages of each part of a compound question: two have an answer that the best alone lacks, more cost time."""
+
 Away = Callable[[Callable[[], RetrievedContext]], Awaitable[RetrievedContext]]
 """Does work that takes a while somewhere where nobody waits for its thread."""
 
@@ -94,8 +98,49 @@ async def retrieve(
     intent: Intent, *, search: Search, ranking: Ranking, away: Away = here
 ) -> RetrievedContext:
     """Find the best passages for an intent, with every score and rank that put them there."""
-    found = await search(intent.cleaned_text, intent.query.labels)
-    return await away(lambda: ordered(intent, found, ranking))
+    labels = intent.query.labels
+    found = await search(intent.cleaned_text, labels)
+    parts = [(part, await search(part, labels)) for part in _parts(intent, ranking)]
+    # One corpus version an answer: where a new one came between, the whole question has to do.
+    same = [(part, one) for part, one in parts if one.corpus_version == found.corpus_version]
+    return await away(lambda: _joined(ordered(intent, found, ranking), same, ranking))
+
+
+def _parts(intent: Intent, ranking: Ranking) -> tuple[str, ...]:
+    """What a compound question asks; where nobody could tell that its parts differ, by grammar alone."""
+    return intent.sub_questions or split(intent.cleaned_text) if ranking.parts else ()
+
+
+def _joined(
+    whole: RetrievedContext, parts: Sequence[tuple[str, Found]], ranking: Ranking
+) -> RetrievedContext:
+    """The passages for the whole question, then the best that only a part found."""
+    passages = {passage.passage_id: passage for passage in whole.passages}
+    ranks: list[Part] = []
+    for question, found in parts:
+        asking = whole.intent.model_copy(update={"cleaned_text": question})
+        own = ordered(asking, found, ranking).passages[:BEST_OF_PART]
+        for passage in own:
+            passages.setdefault(passage.passage_id, passage)
+        ranks.append(Part(question=question, scores=tuple(map(_scored, own))))
+    return whole.model_copy(
+        update={
+            "passages": tuple(
+                passage.model_copy(update={"final_rank": rank})
+                for rank, passage in enumerate(passages.values(), start=1)
+            ),
+            "parts": tuple(ranks),
+        }
+    )
+
+
+def _scored(passage: RetrievedPassage) -> PartScore:
+    return PartScore(
+        passage_id=passage.passage_id,
+        keyword_score=passage.keyword_score,
+        vector_score=passage.vector_score,
+        rerank_score=passage.rerank_score,
+    )
 
 
 def ordered(intent: Intent, found: Found, ranking: Ranking) -> RetrievedContext:

@@ -15,9 +15,14 @@ Signal = Literal["keyword", "vectors"]
 
 
 class Lead(Value):
-    """A table's header or a list's lead-in, in a passage of the same document; verbatim, as a `Segment` is."""
+    """A table's header or a list's lead-in, in a passage of the same document; verbatim, as a `Segment` is.
+
+    `passage`: the whole text of that passage, which begins at `passage_start`.
+    """
 
     text: str
+    passage: str
+    passage_start: Offset
     passage_id: Name
     heading_path: tuple[str, ...] = ()
     char_start: Offset
@@ -50,14 +55,34 @@ class RetrievedPassage(Value):
     final_rank: Rank
 
 
+class PartScore(Value):
+    """What a passage scored for a part of the question."""
+
+    passage_id: Name
+    keyword_score: float
+    vector_score: float | None
+    rerank_score: float | None
+
+
+class Part(Value):
+    """A part of a compound question, and the passages for it, best first; all are among those of the context."""
+
+    question: str
+    scores: tuple[PartScore, ...]
+
+
 class RetrievedContext(Value):
-    """The passages for an intent, best first, all of one corpus version. `signals`: what they were found by."""
+    """The passages for an intent, best first, all of one corpus version. `signals`: what they were found by.
+
+    `parts`: of a compound question, each searched for as well; what only a part found stands last.
+    """
 
     type: Literal["context"] = "context"
     intent: Intent
     corpus_version: Name
     signals: tuple[Signal, ...] = ("keyword", "vectors")
     passages: tuple[RetrievedPassage, ...]
+    parts: tuple[Part, ...] = ()
 
 
 class Segment(Value):

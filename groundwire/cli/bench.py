@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import bench_grounding, bench_injection, bench_intents, quality, scope
+from . import bench_answers, bench_grounding, bench_injection, bench_intents, quality, scope
 from .codes import ExitCode
 from .context import console, write_json
 from .progress import progress_bar
@@ -32,7 +32,7 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(
         bench,
         name="bench",
-        help="Measure: scale, retrieval, chunks, intents, scope, grounding, injection.",
+        help="Measure: scale, retrieval, chunks, intents, scope, answers, grounding, injection.",
         epilog=EPILOG,
     )
 
@@ -40,6 +40,7 @@ def add_to(app: typer.Typer) -> None:
 quality.add_to(bench)
 scope.add_to(bench)
 bench_intents.add_to(bench)
+bench_answers.add_to(bench)
 bench_grounding.add_to(bench)
 bench_injection.add_to(bench)
 

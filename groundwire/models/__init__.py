@@ -14,6 +14,7 @@ from .choice import (
     missing,
     open_cross_encoder,
     open_embedder,
+    open_static,
 )
 
 if TYPE_CHECKING:
@@ -39,4 +40,5 @@ __all__ = [
     "missing",
     "open_cross_encoder",
     "open_embedder",
+    "open_static",
 ]

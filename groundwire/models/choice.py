@@ -11,6 +11,7 @@ from contracts import Misconfigured
 if TYPE_CHECKING:
     from .cache import Embedder
     from .cross_encoder import CrossEncoder
+    from .wordllama import WordLlama
 
 NAMES = ("wordllama", "minilm", "onnx:PATH", "http")
 MINILM_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -70,8 +71,17 @@ def open_embedder(name: str, endpoint: Endpoint | None = None) -> "Embedder":
     return Onnx(*_files(path), name="onnx")
 
 
+def open_static() -> "WordLlama":
+    """The vectors of tokens, for comparing word by word; Unavailable where they aren't installed."""
+    if lacking := missing("wordllama"):
+        raise Unavailable(
+            f"comparing words needs {', '.join(lacking)}: install groundwire[vectors]"
+        )
+    return _wordllama()
+
+
 @cache
-def _wordllama() -> "Embedder":
+def _wordllama() -> "WordLlama":
     from .wordllama import WordLlama
 
     return WordLlama(_package("wordllama"))

@@ -31,9 +31,13 @@ class WordLlama:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One unit row for each text, in order; zeros for a text without tokens."""
+        return unit(self.means(texts))
+
+    def means(self, texts: Sequence[str]) -> Vectors:
+        """The means of the texts' tokens, whose length says how much a text's words tell."""
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
         for row, one in enumerate(encodings):
             if one.ids:
                 rows[row] = self._table[np.asarray(one.ids)].mean(axis=0)
-        return unit(rows)
+        return rows

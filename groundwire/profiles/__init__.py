@@ -59,7 +59,8 @@ class RetrievePart(_Part):
     `embedder`: `hashing` is the course's, of so many `dimensions`, with every passage scored; `none`
     is words alone, `http` what the settings name. `most_shared`: the share of a passage that a better one may
     hold as well for both to be kept, for methods whose passages overlap. `merged_chars`: what is found is read with
-    its neighbours of the same section up to so many characters; 0: alone. `adds_topic`: a question
+    its neighbours of the same section up to so many characters; 0: alone. `parts`: whether the parts of a
+    compound question are searched for as well. `adds_topic`: a question
     with keywords of a label, but no word of its name, is searched for with that name. `weights`: of the features by
     which `linear` reorders the best `depth`; `cross-encoder:PATH` does so by an ONNX model.
     """
@@ -78,18 +79,41 @@ class RetrievePart(_Part):
     most_shared: Share = 1.0
     merged_chars: Annotated[int, Field(ge=0, le=100_000)] = 0
     adds_topic: bool = False
+    parts: bool = False
     rerank: Annotated[str, Field(pattern=r"^(none|pairs|linear|cross-encoder:.+)$")]
     depth: Annotated[int, Field(ge=1, le=200)] = 50
     weights: dict[str, float] = Field(default_factory=dict)
 
 
+class AnswerPart(_Part):
+    """A learned model of answers: of each sentence's share in one, and of whether there is one at all.
+
+    `threshold`: the least probability that the evidence answers for anything to be quoted.
+    """
+
+    threshold: Share
+    bias: float
+    sentence: dict[str, float]
+    answer_bias: float
+    answer: dict[str, float]
+
+
 class SynthesizePart(_Part):
     """How answers are drafted.
 
+    `synthesizer`: `top_passage` quotes the best passage whole; `extractive` the sentences, at most `most` for each
+    part of the question, whose expected F measure is highest: `beta` below 1 makes answers shorter. `likeness`: by
+    what sentences are compared. `vectors`, `words`: what was learned for passages found with vectors, and without.
     `entity_words`: whether a source must use an entity's canonical word or any listed one. `caveats`: what is noted
     beside quotes; `old_after_days`: from when on a source is old.
     """
 
+    synthesizer: Literal["top_passage", "extractive"] = "top_passage"
+    most: Annotated[int, Field(ge=1, le=50)] = 8
+    beta: Annotated[float, Field(gt=0.0, le=4.0)] = 1.0
+    likeness: Literal["stems", "wordllama"] = "stems"
+    vectors: AnswerPart | None = None
+    words: AnswerPart | None = None
     entity_words: Literal["canonical", "listed"]
     caveats: tuple[CaveatKind, ...] = ("entity_not_in_source",)
     old_after_days: Annotated[int, Field(ge=1)] = 730
@@ -176,4 +200,4 @@ def _without_floats(value: Any) -> Any:
     return repr(value) if isinstance(value, float) else value
 
 
-__all__ = ["Profile", "load", "names", "shipped_intents"]
+__all__ = ["AnswerPart", "Profile", "load", "names", "shipped_intents"]

@@ -41,7 +41,7 @@ def build_handler(stage: str, assembly: Assembly) -> Handler:
         case "retrieve":
             return Retrieving(assembly, reader)
         case "synthesize":
-            return _synthesize(reader)
+            return Synthesizing(assembly.profile, reader)
         case "critic":
             return _critic(reader)
         case "format":
@@ -117,14 +117,31 @@ class Retrieving:
             await asyncio.to_thread(self._ranking.rescore, WARM, [WARM])
 
 
-def _synthesize(reader: Reader) -> Handler:
-    from agents.synthesize import synthesize
+class Synthesizing:
+    """The handler of synthesize. Until it is warm, its first query waits for the vectors of words."""
 
-    async def handle(context: RetrievedContext) -> DraftAnswer:
-        rules = await reader.rules(context.corpus_version)
-        return await synthesize(context, wording=rules.wording, noting=rules.noting)
+    def __init__(self, profile: Profile, reader: Reader) -> None:
+        from .synthesis import synthesizer_of
 
-    return handle
+        self._reader = reader
+        self._synthesizer, self._warm = synthesizer_of(profile)
+
+    async def __call__(self, context: RetrievedContext) -> DraftAnswer:
+        """Draft by the rules of the context's version; whatever computes does so off the loop."""
+        from agents.synthesize import synthesize
+
+        rules = await self._reader.rules(context.corpus_version)
+        return await synthesize(
+            context,
+            synthesizer=self._synthesizer,
+            wording=rules.wording,
+            noting=rules.noting,
+            away=asyncio.to_thread,
+        )
+
+    async def warm(self) -> None:
+        """Load what a draft needs."""
+        await asyncio.to_thread(self._warm)
 
 
 def _critic(reader: Reader) -> Handler:

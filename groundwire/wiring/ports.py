@@ -129,6 +129,8 @@ def _lead(snapshot: "Snapshot", document: "Document", passage: "Passage") -> Lea
         return None
     return Lead(
         text=document.text[start:end],
+        passage=document.text_of(holder),
+        passage_start=holder.char_start,
         passage_id=holder.passage_id,
         heading_path=holder.heading_path,
         char_start=start,

@@ -21,6 +21,7 @@ MODULES = (
     "groundwire.wiring.indexes",
     "groundwire.wiring.ports",
     "groundwire.wiring.ranking",
+    "groundwire.wiring.synthesis",
     "groundwire.wiring.workers",
     "groundwire.worker",
 )
@@ -39,5 +40,6 @@ def preload(name: str) -> None:
         profile = load_profile(name)
     except Misconfigured:
         return
-    for embedder in {profile.retrieve.embedder, *profile.understand.embedders}:
+    likeness = profile.synthesize.likeness
+    for embedder in {profile.retrieve.embedder, *profile.understand.embedders, likeness}:
         open_shipped(embedder)

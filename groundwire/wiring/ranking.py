@@ -23,6 +23,7 @@ _ORDERING = {
     "least_cosine",
     "most_shared",
     "merged_chars",
+    "parts",
 }
 
 

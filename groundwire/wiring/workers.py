@@ -14,7 +14,7 @@ from .handlers import Handler, Retrieving, Understanding, build_handler
 from .rules import USED, Reader
 
 if TYPE_CHECKING:
-    from bus import Log, Watch, Worker
+    from bus import Log, Worker
     from groundwire.corpus.remote import Remote
     from groundwire.settings import Settings
 
@@ -123,13 +123,7 @@ class Built:
 
 
 async def build_worker(
-    stage: str,
-    settings: "Settings",
-    *,
-    url: str,
-    consumer: str,
-    log: "Log",
-    watch: "Watch | None" = None,
+    stage: str, settings: "Settings", *, url: str, consumer: str, log: "Log"
 ) -> Built:
     """The worker of one stage: its handler on the current corpus, its place on the bus."""
     from bus import UrlBackend, Worker
@@ -161,6 +155,5 @@ async def build_worker(
         used_digest=USED.get,
         failed_message=wording.failed,
         log=log,
-        watch=watch,
     )
     return Built(worker, handler, assembly.corpus)

@@ -56,7 +56,7 @@ def agents(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Handler]:
 
 async def drafted(
     agents: Mapping[str, Handler],
-    text: str = "Should I keep the slip of 3 pages of a silver parcel?",
+    text: str = "May a silver parcel be sent back within 21 days?",
 ) -> DraftAnswer:
     intent = await agents["understand"](Query(query_id="0-q", text=text, session_id="s"))
     draft = await agents["synthesize"](await agents["retrieve"](intent))
