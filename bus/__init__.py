@@ -8,6 +8,7 @@ from .log import Log, no_log
 from .results import Result
 from .status import StageStatus, SystemStatus
 from .verify import Verification
+from .watch import Hop, Vitals, Watch
 from .wire import Backend, UrlBackend
 from .worker import Worker
 
@@ -16,6 +17,7 @@ __all__ = [
     "Bus",
     "BusConfig",
     "DeadLetterEntry",
+    "Hop",
     "Log",
     "Result",
     "Seen",
@@ -23,6 +25,8 @@ __all__ = [
     "SystemStatus",
     "UrlBackend",
     "Verification",
+    "Vitals",
+    "Watch",
     "Worker",
     "connect",
     "no_log",

@@ -82,7 +82,7 @@ def _of_stage(stage: Stage, topology: Topology) -> Iterator[Grant]:
         (_any(own), _any(f"{own}:v*")),
     )
     yield Grant(
-        ("zadd", "zrem", "zrangebyscore", "type"),
+        ("zadd", "zrem", "zrangebyscore", "zcard", "type"),
         (_any(f"{own}:delayed"), _any(f"{own}:v*:delayed")),
     )
     yield Grant(
@@ -92,7 +92,7 @@ def _of_stage(stage: Stage, topology: Topology) -> Iterator[Grant]:
     if stage.next_streams:
         names = tuple(_any(name) for name in stage.next_streams)
         yield Grant(("xadd", "xlen", "type"), names, reads=False)
-    yield Grant(("zscore", "zrangebyscore", "zrem", "type"), (_any("open"),))
+    yield Grant(("zscore", "zcard", "zrangebyscore", "zrem", "type"), (_any("open"),))
     yield Grant(("hincrby", "type"), (_any("counters"),))
     yield Grant(("hget", "hdel", "type"), (_any("replaying"),))
     yield Grant(("smembers", "sadd", "type"), (_any("parked"),))

@@ -48,6 +48,11 @@ class Beat:
         self._loop_seen = time.monotonic()
 
     @property
+    def loop_age_s(self) -> float:
+        """Seconds since the loop last showed life."""
+        return time.monotonic() - self._loop_seen
+
+    @property
     def is_proven(self) -> bool:
         """Whether all beats of the last TTL were made and succeeded: only then may others be judged by theirs."""
         since, now, ttl_s = self._good_since, time.monotonic(), self._config.alive_ttl_s

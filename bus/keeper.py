@@ -5,6 +5,8 @@ the server's clock.
 """
 
 import asyncio
+import time
+from typing import Any
 
 from redis import exceptions as errors
 
@@ -12,13 +14,14 @@ from contracts import Unreachable
 
 from .beat import Beat
 from .clock import ServerClock
-from .delivery import Delivery, fields_of
+from .delivery import Delivery, fields_of, order_of
 from .groups import ensure_group, is_group_lost
 from .hand import Hand
 from .log import Log
 from .overdue import Overdue
 from .reader import Reader
 from .settle import Place
+from .watch import Vitals, Watch
 from .wire import Wire, text
 
 _OWN_REPORTED = 500
@@ -38,6 +41,8 @@ class Keeper:
         beat: Beat,
         clock: ServerClock,
         overdue: Overdue,
+        vitals: Vitals,
+        watch: Watch | None,
         log: Log,
     ) -> None:
         self._place = place
@@ -47,6 +52,8 @@ class Keeper:
         self._beat = beat
         self._clock = clock
         self._overdue = overdue
+        self._vitals = vitals
+        self._watch = watch
         self._log = log
         self._missed: set[str] = set()
         self._ticks_to_lease = 0
@@ -66,7 +73,11 @@ class Keeper:
         """Tell the beat for ever that the loop turns: not from the tick, which waits for a frozen server."""
         while True:
             self._beat.loop_is_alive()
+            asked = time.monotonic()
             await asyncio.sleep(self._place.config.tick_s)
+            if self._watch is not None:
+                late_s = time.monotonic() - asked - self._place.config.tick_s
+                self._watch.lagged(max(0.0, late_s))
 
     async def tick(self) -> None:
         """One look, and what follows from it."""
@@ -74,11 +85,13 @@ class Keeper:
         stream = place.stage.consumes
         names = [place.stream, keys.delayed(stream), keys.delayed_body(stream), keys.open]
         names += [keys.of(name) for name in place.stage.next_streams]
-        now_ms, has_group, backlog, own, others, overdue = await self._wire.script(
-            "tick", names, [place.stage.name, place.consumer, _OWN_REPORTED]
+        watched = 0 if self._watch is None else 1
+        now_ms, has_group, backlog, own, others, overdue, seen = await self._wire.script(
+            "tick", names, [place.stage.name, place.consumer, _OWN_REPORTED, watched]
         )
         self._clock.set(now_ms)
         self._reader.backlog = backlog
+        self._note(now_ms, bool(has_group), seen)
         if not has_group:
             if await ensure_group(self._wire, place.stream, place.stage.name):
                 self._log("group.recreated", stage=place.stage.name)
@@ -89,6 +102,16 @@ class Keeper:
         await self._claim([text(name) for name in others[::3]], others[1::3], others[2::3])
         if overdue:
             await self._overdue.look()
+
+    def _note(self, now_ms: int, has_group: bool, seen: list[Any]) -> None:
+        """What whoever asks after this worker is told."""
+        vitals = self._vitals
+        vitals.has_group, vitals.ticked_at = has_group, time.monotonic()
+        if not seen:
+            return
+        vitals.backlog, first, vitals.delayed, vitals.open = seen
+        vitals.in_flight = len(self._hand.held)
+        vitals.oldest_s = max(0, now_ms - order_of(text(first))[0]) / 1000 if first else 0.0
 
     async def _reconcile(self, ids: list[str], counts: list[int]) -> None:
         """Take in hand what the server counts as ours at two ticks running and we never got."""

@@ -24,6 +24,7 @@ from .reader import Reader
 from .runner import Handler, Runner
 from .settle import Place
 from .settler import Settler
+from .watch import Vitals, Watch
 from .wire import Arg, Backend, Wire
 
 NOBODY = "released"
@@ -43,6 +44,7 @@ class LaneWorker:
         failed_message: str | None,
         log: Log,
         jitter: Callable[[], float] = random.random,
+        watch: Watch | None = None,
     ) -> None:
         config = place.config
         self._place = place
@@ -57,8 +59,9 @@ class LaneWorker:
         ]
         blocking, settling, keeping = self._wires
         self._wire = keeping
-        self._reader = Reader(place, blocking, self._hand, log)
-        self._settler = Settler(place, settling, self._hand, self._clock, log)
+        self.vitals = Vitals(place.stage.name, place.keys.lane, place.stage.consumes, 0.0)
+        self._reader = Reader(place, blocking, self._hand, self.vitals, log)
+        self._settler = Settler(place, settling, self._hand, self._clock, watch, log)
         self._adopter = Adopter(place, keeping, self._clock, log)
         self._runner = Runner(
             place,
@@ -84,6 +87,8 @@ class LaneWorker:
             beat=beat,
             clock=self._clock,
             overdue=overdue,
+            vitals=self.vitals,
+            watch=watch,
             log=log,
         )
         self._at_gate: dict[str, Delivery] = {}

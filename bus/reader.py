@@ -1,6 +1,7 @@
 """The reader: fills the hand from the stage's stream on a connection of its own, never cancelled mid-read."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from .hand import Hand
 from .log import Log
 from .pause import Pause
 from .settle import Place
+from .watch import Vitals
 from .wire import Wire, text
 
 _READ_AT_MOST = 128
@@ -23,10 +25,11 @@ _RECHECK_S = 0.02
 class Reader:
     """Reads while there is room in the hand and the next stages are under their mark."""
 
-    def __init__(self, place: Place, wire: Wire, hand: Hand, log: Log) -> None:
+    def __init__(self, place: Place, wire: Wire, hand: Hand, vitals: Vitals, log: Log) -> None:
         self._place = place
         self._wire = wire
         self._hand = hand
+        self._vitals = vitals
         self._log = log
         self._stopping = False
         self._client_id: int | None = None
@@ -42,9 +45,11 @@ class Reader:
         """Read until `stop`; a server that is gone is waited for."""
         pause = Pause()
         while not self._stopping:
+            self._vitals.is_free = False
             room = await self._hand.wait_for_room()
             if await self._must_wait() or self._stopping:
                 continue
+            self._begin_reading()
             try:
                 await self._read(min(room, _READ_AT_MOST))
                 pause.reset()
@@ -75,6 +80,7 @@ class Reader:
             *("XREADGROUP", "GROUP", place.stage.name, place.consumer),
             *("COUNT", count, "BLOCK", block_ms, "STREAMS", place.stream, ">"),
         )
+        self._vitals.read_at = time.monotonic()
         took = False
         for entry_id, flat in entries_of(reply):
             took |= self._hand.take(Delivery(text(entry_id), fields_of(flat), deliveries=1))
@@ -82,6 +88,10 @@ class Reader:
             # The runner's and the settler's turn first: the next read can wait, this message can't.
             await asyncio.sleep(0)
             await asyncio.sleep(0)
+
+    def _begin_reading(self) -> None:
+        """From now on there is reason to read, and time counts against it."""
+        self._vitals.read_at, self._vitals.is_free = time.monotonic(), True
 
     async def _must_wait(self) -> bool:
         """Whether a next stage is over its mark; then looks again shortly."""

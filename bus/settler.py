@@ -15,17 +15,27 @@ from .hand import Hand
 from .log import Log
 from .pause import Pause
 from .settle import Place, settle_call
+from .watch import Watch, hop_of
 from .wire import Wire, text
 
 
 class Settler:
     """Flushes at once when idle, batches what piled up meanwhile. One call under way at a time."""
 
-    def __init__(self, place: Place, wire: Wire, hand: Hand, clock: ServerClock, log: Log) -> None:
+    def __init__(
+        self,
+        place: Place,
+        wire: Wire,
+        hand: Hand,
+        clock: ServerClock,
+        watch: Watch | None,
+        log: Log,
+    ) -> None:
         self._place = place
         self._wire = wire
         self._hand = hand
         self._clock = clock
+        self._watch = watch
         self._log = log
         self._outbox: deque[Settlement] = deque()
         self._filled = asyncio.Event()
@@ -90,12 +100,16 @@ class Settler:
         for settlement, reply in zip(batch, statuses, strict=True):
             if reply == b"OK":
                 self._hand.drop(settlement.delivery)
+                if self._watch is not None:
+                    self._watch.settled(hop_of(settlement, self._place.stage.name))
                 continue
             status = text(reply)
             if status.startswith("REFUSED"):
                 refused.append(settlement)
                 continue
             self._hand.drop(settlement.delivery)
+            if status == "FENCED" and self._watch is not None:
+                self._watch.settled(hop_of(settlement, self._place.stage.name, is_fenced=True))
             if status == "NOT_PENDING":
                 # Its group was lost, which is told where that is mended: this comes again.
                 self._log("settle.not_pending", stage=self._place.stage.name)

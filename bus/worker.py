@@ -15,6 +15,7 @@ from .log import Log, no_log
 from .pause import Pause
 from .runner import Handler
 from .settle import Place
+from .watch import Vitals, Watch
 from .wire import Backend
 
 
@@ -42,8 +43,10 @@ class Worker:
         failed_message: str | None = None,
         log: Log = no_log,
         jitter: Callable[[], float] = random.random,
+        watch: Watch | None = None,
     ) -> None:
         self._log = log
+        self.config = config
         self._stage = stage
         self._consumer = consumer
         places = [
@@ -61,12 +64,23 @@ class Worker:
                 failed_message=failed_message,
                 log=log,
                 jitter=jitter,
+                watch=watch,
             )
             for place in places
         ]
         self._stop = asyncio.Event()
         self.ready = asyncio.Event()
         """Set once the groups exist and reading begins."""
+
+    @property
+    def vitals(self) -> list[Vitals]:
+        """How each of its places stands: two for a stage that also reads parked messages, and so in each lane."""
+        return [lane.vitals for lane in self._lanes]
+
+    @property
+    def loop_age_s(self) -> float:
+        """Seconds since the loop last came round. For any thread."""
+        return self._beat.loop_age_s
 
     def stop(self) -> None:
         """Ask the worker to drain and leave; safe to call twice and from a signal handler."""

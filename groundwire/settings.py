@@ -78,6 +78,20 @@ class Settings(BaseModel):
         16777216, description="Bytes above which a query is refused and a message is a dead letter."
     )
     concurrency: Count = Field(8, description="Deliveries that one worker handles at a time.")
+    health_port: int = Field(
+        0,
+        ge=0,
+        le=65535,
+        description="Port of a worker's `/livez`, `/readyz` and `/metrics`, or the next free one above it; 0: none.",
+    )
+    health_host: str = Field(
+        "127.0.0.1",
+        min_length=1,
+        description="Address that it listens on; `0.0.0.0` in a container.",
+    )
+    ready_oldest_s: Seconds = Field(
+        60.0, description="Age of a stage's oldest unfinished entry above which it isn't ready."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="The least severe level that is logged."
     )

@@ -70,6 +70,7 @@ def run_worker(
 async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
     from groundwire import logs, loop
     from groundwire.client import system_url
+    from groundwire.observing import observing
     from groundwire.supervisor import new_consumer_name
     from groundwire.wiring import await_corpus, build_worker, following, keeping_warm
 
@@ -80,19 +81,29 @@ async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         running_loop.add_signal_handler(number, _stop_or_leave, stop, number)
     url = await system_url(settings)
-    async with following(settings.corpus_url, settings.corpus, log):
-        if not await await_corpus(settings.corpus, stop, log):
-            return
-        built = await build_worker(
-            stage, settings, url=url, consumer=consumer or new_consumer_name(), log=log
-        )
-        loop.settle_heap()
-        async with keeping_warm(built.handler, built.corpus, log), asyncio.TaskGroup() as group:
-            running = group.create_task(built.worker.run())
-            stopping = group.create_task(stop.wait())
-            await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
-            built.worker.stop()
-            stopping.cancel()
+    with observing(stage, settings, log) as observed:
+        async with following(settings.corpus_url, settings.corpus, log):
+            if not await await_corpus(settings.corpus, stop, log):
+                return
+            built = await build_worker(
+                stage,
+                settings,
+                url=url,
+                consumer=consumer or new_consumer_name(),
+                log=log,
+                watch=observed.watch,
+            )
+            observed.attend(built.worker)
+            loop.settle_heap()
+            async with (
+                keeping_warm(built.handler, built.corpus, log),
+                asyncio.TaskGroup() as group,
+            ):
+                running = group.create_task(built.worker.run())
+                stopping = group.create_task(stop.wait())
+                await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
+                built.worker.stop()
+                stopping.cancel()
 
 
 def _stop_or_leave(stop: asyncio.Event, number: int) -> None:

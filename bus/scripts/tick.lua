@@ -1,8 +1,9 @@
 -- What a worker asks four times a second, in one round trip. Brings due retries back into the stream on the way.
 -- KEYS  1 stream  2 delayed  3 delayed:body  4 open  5… the next stages' streams
--- ARGV  1 group  2 consumer  3 how many pending ids to report
+-- ARGV  1 group  2 consumer  3 how many pending ids to report  4 1 if somebody watches the worker
 -- Returns server time (ms), 1 if the group exists, the longest next backlog, own pending (id, idle ms, deliveries, …),
---         other consumers (name, pending, idle ms, …), 1 if some query of the lane is past its deadline
+--         other consumers (name, pending, idle ms, …), 1 if some query of the lane is past its deadline,
+--         and if it is watched: entries in the stream, the first one's id, delayed, open queries
 local stream, delayed, delayed_body = KEYS[1], KEYS[2], KEYS[3]
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
@@ -27,9 +28,19 @@ end
 local overdue = redis.pcall('ZRANGEBYSCORE', KEYS[4], '-inf', string.format('%.0f', now), 'LIMIT', 0, 1)
 overdue = overdue.err and 0 or #overdue
 
+local watched = {}
+if ARGV[4] == '1' then
+  local first = redis.pcall('XRANGE', stream, '-', '+', 'COUNT', 1)
+  local function number(reply) return type(reply) == 'number' and reply or 0 end
+  watched = {
+    number(redis.pcall('XLEN', stream)), first[1] and first[1][1] or '',
+    number(redis.pcall('ZCARD', delayed)), number(redis.pcall('ZCARD', KEYS[4])),
+  }
+end
+
 local own, others = {}, {}
 local consumers = redis.pcall('XINFO', 'CONSUMERS', stream, ARGV[1])
-if consumers.err then return {now, 0, backlog, own, others, overdue} end
+if consumers.err then return {now, 0, backlog, own, others, overdue, watched} end
 for _, consumer in ipairs(consumers) do
   local info = {}
   for i = 1, #consumer, 2 do info[consumer[i]] = consumer[i + 1] end
@@ -45,4 +56,4 @@ for _, consumer in ipairs(consumers) do
     end
   end
 end
-return {now, 1, backlog, own, others, overdue}
+return {now, 1, backlog, own, others, overdue, watched}

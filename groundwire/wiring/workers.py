@@ -14,7 +14,7 @@ from .handlers import Handler, Retrieving, Understanding, build_handler
 from .rules import USED, Reader
 
 if TYPE_CHECKING:
-    from bus import Log, Worker
+    from bus import Log, Watch, Worker
     from groundwire.corpus.remote import Remote
     from groundwire.settings import Settings
 
@@ -123,7 +123,13 @@ class Built:
 
 
 async def build_worker(
-    stage: str, settings: "Settings", *, url: str, consumer: str, log: "Log"
+    stage: str,
+    settings: "Settings",
+    *,
+    url: str,
+    consumer: str,
+    log: "Log",
+    watch: "Watch | None" = None,
 ) -> Built:
     """The worker of one stage: its handler on the current corpus, its place on the bus."""
     from bus import UrlBackend, Worker
@@ -155,5 +161,6 @@ async def build_worker(
         used_digest=USED.get,
         failed_message=wording.failed,
         log=log,
+        watch=watch,
     )
     return Built(worker, handler, assembly.corpus)

@@ -12,7 +12,7 @@ import fakeredis
 import redis
 import redis.asyncio as aioredis
 
-from bus import Backend, Bus, BusConfig, UrlBackend, Worker
+from bus import Backend, Bus, BusConfig, Hop, UrlBackend, Watch, Worker
 from bus.delivery import fields_of
 from bus.failed import DeadRecord
 from bus.keys import Keys
@@ -110,6 +110,22 @@ class Lines:
         return sum(name == event for name, _ in self.lines)
 
 
+class Noted:
+    """A watch that remembers."""
+
+    def __init__(self) -> None:
+        self.hops: list[Hop] = []
+        self.lags: list[float] = []
+
+    def settled(self, hop: Hop, /) -> None:
+        """Take note."""
+        self.hops.append(hop)
+
+    def lagged(self, seconds: float, /) -> None:
+        """Take note."""
+        self.lags.append(seconds)
+
+
 @dataclass
 class Running:
     """A worker, the task it runs in, and what it said."""
@@ -180,6 +196,7 @@ class System:
         config: BusConfig | None = None,
         consumer: str | None = None,
         jitter: Callable[[], float] = random.random,
+        watch: Watch | None = None,
         **changes: Any,
     ) -> Running:
         """A worker of a stage, not awaited; `changes` are fields of the configuration."""
@@ -194,6 +211,7 @@ class System:
             configdigest="digest",
             log=log,
             jitter=jitter,
+            watch=watch,
         )
         return Running(worker, asyncio.create_task(worker.run()), stage, consumer, log)
 

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from bus_system import NOOP, STAGES, System, query, soon
+from bus_system import NOOP, STAGES, Noted, System, query, soon
 
 from bus import Bus, UrlBackend
 from bus.access import CLIENT, OPERATOR, users
@@ -79,7 +79,7 @@ async def test_five_users_run_the_whole_flow(guarded: Guarded) -> None:
             raise Permanent("no")
         return await noop.retrieve(intent)
 
-    async with guarded.running(handlers={"retrieve": retrieve}, **LIMITS):
+    async with guarded.running(handlers={"retrieve": retrieve}, watch=Noted(), **LIMITS):
         assert (await guarded.ask("why?")).status == "approved_fallback"
         assert (await guarded.ask("again")).status == "approved_fallback"
         assert (await guarded.ask("x" * LARGE)).status == "approved_fallback"
