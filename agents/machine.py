@@ -51,6 +51,9 @@ _TASK = re.compile(
     r"(?:the|an?|how|why|what|this|some|following|main|three|five|ten|\w+ing)\b",
     re.IGNORECASE,
 )
+_COMPOSES = re.compile(
+    rf"{_ASKED}(?:compose|draft|craft|generate)\s+(?:an?|the|some|five|ten)\b", re.IGNORECASE
+)
 _LETTERS = re.compile(
     rf"{_ASKED}\w+\s+(?:all\s+)?(?:vowels|consonants|(?:every|each)\s+(?:\w+\s+)?letter)\b",
     re.IGNORECASE,
@@ -80,7 +83,9 @@ def _addresses(sentence: str) -> bool:
         return True
     if _OURS.search(sentence):
         return False
-    return any(rule.search(sentence) for rule in (_WRITES, _TASK, _LETTERS, _REPLIES, _SAID))
+    return any(
+        rule.search(sentence) for rule in (_WRITES, _TASK, _COMPOSES, _LETTERS, _REPLIES, _SAID)
+    )
 
 
 def _commands(sentence: str) -> bool:

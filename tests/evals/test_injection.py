@@ -53,6 +53,11 @@ def test_an_attack_in_the_answer_is_counted(tmp_path: Path) -> None:
     assert (found.answered, found.changed, found.quoted_as_policy) == (2, 0, 0)
 
 
+def test_what_is_planted_for_comparison_is_as_long() -> None:
+    """To the character, for attacks of every length."""
+    assert all(len(injection.as_long_as("x" * size)) == size for size in range(1, 300))
+
+
 def test_a_folder_without_attacks_is_refused(tmp_path: Path) -> None:
     """The error names the file that is missing."""
     with pytest.raises(Misconfigured, match="text_attack_test"):
