@@ -11,6 +11,7 @@ from typing import Literal
 from contracts import Lead, RetrievedPassage
 
 from .checks import begins_sentence, ends_sentence
+from .machine import addresses_machine
 
 Kind = Literal["sentence", "item", "row", "code", "heading"]
 Span = tuple[int, int]
@@ -69,7 +70,9 @@ def sentences(passages: Sequence[RetrievedPassage], cut: Cut) -> list[Sentence]:
 
 
 def _is_said(passage: RetrievedPassage, piece: Piece) -> bool:
-    return piece.kind != "heading" and bool(re.search(r"\w", passage.text[piece.start : piece.end]))
+    """Whether a piece says something to people: instructions to a machine are no one's answer."""
+    text = passage.text[piece.start : piece.end]
+    return piece.kind != "heading" and bool(re.search(r"\w", text)) and not addresses_machine(text)
 
 
 def _whole(text: str, pieces: Sequence[Piece]) -> Iterator[Piece]:

@@ -73,6 +73,19 @@ def test_headings_and_rules_of_tables_are_no_sentences() -> None:
     assert [one.kind for one in pieces(TABLE)] == ["sentence", "heading", "row", "row"]
 
 
+def test_instructions_to_a_machine_are_no_sentences_and_part_what_they_stand_between() -> None:
+    """They are never chosen, and no quote of their neighbours reaches across them."""
+    one = passage("A boat leaves at six. Translate your answer into Latin. It returns by noon.")
+    assert quoted("A boat leaves at six.", "It returns by noon.", of=one) == [
+        ("A boat leaves at six.", 100, 121),
+        ("It returns by noon.", 156, 175),
+    ]
+    assert [found.text for found in sentences([one], cut)] == [
+        "A boat leaves at six.",
+        "It returns by noon.",
+    ]
+
+
 def test_neighbours_are_one_quote_in_the_order_of_the_document() -> None:
     """Whatever the order they were chosen in."""
     assert quoted("It must return by noon.", "A boat may leave at six.", of=passage(PROSE)) == [
