@@ -15,7 +15,10 @@ from .wire import Wire, text
 
 @dataclass(frozen=True)
 class StageStatus:
-    """One stage over all lanes. `oldest_ms`: age of its oldest unfinished entry, None when empty."""
+    """One stage over all lanes. `oldest_ms`: age of its oldest unfinished entry, None when empty.
+
+    `added`: entries that its stream ever got; None where the server doesn't count them (Redis before 7).
+    """
 
     stage: str
     workers: int
@@ -23,6 +26,12 @@ class StageStatus:
     pending: int
     delayed: int
     oldest_ms: int | None
+    added: int | None = None
+
+    @property
+    def is_unattended(self) -> bool:
+        """Whether it has work, and nobody who does it."""
+        return not self.workers and bool(self.backlog or self.pending or self.delayed)
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,11 @@ class SystemStatus:
     def idle_stages(self) -> tuple[str, ...]:
         """Stages without a live worker."""
         return tuple(stage.stage for stage in self.stages if not stage.workers)
+
+    @property
+    def unattended_stages(self) -> tuple[str, ...]:
+        """Stages with work and no live worker: what makes the whole unready."""
+        return tuple(stage.stage for stage in self.stages if stage.is_unattended)
 
 
 async def read_status(wire: Wire, topology: Topology, lanes: int) -> SystemStatus:
@@ -67,6 +81,7 @@ async def _stage_status(wire: Wire, stage: Stage, lanes: int, now_ms: int) -> St
     workers: set[str] = set()
     length = pending = delayed = 0
     oldest: int | None = None
+    added: int | None = 0
     for lane in range(lanes):
         keys = Keys(lane)
         stream = keys.of(stage.consumes)
@@ -75,10 +90,23 @@ async def _stage_status(wire: Wire, stage: Stage, lanes: int, now_ms: int) -> St
         for first_id, _ in await wire.call("XRANGE", stream, "-", "+", "COUNT", 1):
             age = max(0, now_ms - order_of(text(first_id))[0])
             oldest = age if oldest is None else max(oldest, age)
+        more = await _added(wire, stream)
+        added = None if added is None or more is None else added + more
         consumers = await _consumers(wire, stream, stage.name)
         pending += sum(int(consumer["pending"]) for consumer in consumers)
         workers |= await _alive(wire, keys, stage.name, consumers)
-    return StageStatus(stage.name, len(workers), length - pending, pending, delayed, oldest)
+    return StageStatus(stage.name, len(workers), length - pending, pending, delayed, oldest, added)
+
+
+async def _added(wire: Wire, stream: str) -> int | None:
+    """How many entries a stream ever got; None where that isn't counted."""
+    try:
+        reply = pairs(await wire.call("XINFO", "STREAM", stream))
+    except errors.ResponseError as error:
+        if "no such key" in str(error):
+            return 0
+        raise
+    return reply.get("entries-added")
 
 
 async def live_workers(wire: Wire, stage: Stage, lanes: int) -> int:

@@ -1,15 +1,27 @@
-"""`groundwire status`: what is running, waiting and done."""
+"""`groundwire status`: what is running, waiting and done; once, live, or for probes and Prometheus."""
 
-from typing import Annotated
+import asyncio
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from contracts import Invalid, Unreachable
+
 from .codes import ExitCode
-from .context import console, run_async, running_bus, write_json
+from .context import console, console_err, run_async, running_bus, settings, write_json
+
+if TYPE_CHECKING:
+    from bus import Bus, SystemStatus
 
 EPILOG = """Examples:
 
   groundwire status
+
+  groundwire status --watch
+
+  groundwire status --serve 9400      # /readyz and /metrics of the whole
 
   groundwire status --json | jq .open
 """
@@ -20,39 +32,93 @@ def add_to(app: typer.Typer) -> None:
     app.command("status", epilog=EPILOG)(status)
 
 
-def status(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> int:
+def status(
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Live, with rates, until Ctrl-C; needs a terminal.")
+    ] = False,
+    serve: Annotated[
+        int | None,
+        typer.Option(
+            help="Answer /livez, /readyz and /metrics of the whole on this port, until Ctrl-C.",
+            min=1,
+            max=65535,
+        ),
+    ] = None,
+    every: Annotated[float, typer.Option(help="Seconds between two looks.", min=0.1)] = 1.0,
+) -> int:
     """Per stage: workers, backlog, pending, oldest; per outcome: count.
 
     Exit code 1 if a stage has work and no live worker.
     """
-    return run_async(_status(as_json=as_json))
+    if sum((as_json, watch, serve is not None)) > 1:
+        raise Invalid("choose one of --json, --watch and --serve")
+    if serve is not None:
+        return run_async(_serve(serve, every))
+    if watch:
+        if not sys.stdout.isatty():
+            raise Invalid("--watch draws on a terminal; for programs there is --json")
+        return run_async(_watch(every))
+    return run_async(_once(as_json=as_json))
 
 
-async def _status(*, as_json: bool) -> int:
-    from rich.table import Table
-
-    from .show import age
+async def _once(*, as_json: bool) -> int:
+    from .live import drawn
 
     async with running_bus() as bus:
         found = await bus.status()
-    stuck = [one for one in found.stages if not one.workers and (one.backlog or one.pending)]
-    code = ExitCode.FAILED if stuck else ExitCode.ANSWERED
     if as_json:
         write_json(found)
-        return code
-    table = Table(box=None, pad_edge=False)
-    for column in ("stage", "workers", "backlog", "pending", "delayed", "oldest"):
-        table.add_column(column, justify="left" if column == "stage" else "right")
-    for one in found.stages:
-        workers = str(one.workers) if one.workers else "[red]0[/red]"
-        numbers = (str(one.backlog), str(one.pending), str(one.delayed), age(one.oldest_ms))
-        table.add_row(one.stage, workers, *numbers)
-    out = console()
-    out.print(table)
-    counts = "  ".join(f"{name} {count}" for name, count in found.outcomes.items())
-    out.print(
-        f"\naccepted {found.accepted}  open {found.open}  {counts}  dead letters {found.dead}"
-    )
-    for one in stuck:
-        out.print(f"[red]{one.stage} has work and no worker: groundwire worker {one.stage}[/red]")
-    return code
+    else:
+        console().print(drawn(found))
+    return ExitCode.FAILED if found.unattended_stages else ExitCode.ANSWERED
+
+
+async def _watch(every_s: float) -> int:
+    from rich.live import Live
+    from rich.text import Text
+
+    from .live import drawn
+
+    before: tuple[float, SystemStatus] | None = None
+    async with running_bus() as bus:
+        with Live(console=console(), auto_refresh=False, screen=True) as live:
+            while True:
+                found = await _asked(bus)
+                now = time.monotonic()
+                if isinstance(found, str):
+                    live.update(Text(f"no answer from the server: {found}", style="red"))
+                    before = None
+                else:
+                    since = (None, 0.0) if before is None else (before[1], now - before[0])
+                    live.update(drawn(found, *since))
+                    before = now, found
+                live.refresh()
+                await asyncio.sleep(every_s)
+
+
+async def _serve(port: int, every_s: float) -> int:
+    from groundwire.health import Answers, listening
+    from groundwire.whole import Whole
+
+    whole = Whole()
+    host = settings().health_host
+    answers = Answers(live=list, ready=whole.ready, metrics=whole.text)
+    async with running_bus() as bus:
+        with listening(host, port, answers) as taken:
+            console_err().print(f"http://{host}:{taken}/readyz, /metrics", markup=False)
+            while True:
+                found = await _asked(bus)
+                if isinstance(found, str):
+                    whole.miss(found)
+                else:
+                    whole.see(found)
+                await asyncio.sleep(every_s)
+
+
+async def _asked(bus: "Bus") -> "SystemStatus | str":
+    """The status, or why the server doesn't say."""
+    try:
+        return await bus.status()
+    except Unreachable as error:
+        return str(error)
