@@ -25,7 +25,7 @@ from .retrieval import System, document_of, embedder_of
 
 KEPT = 0.9
 HALF = 0.5
-BETAS = (1.0, 0.8, 0.65, 0.5, 0.4, 0.3, 0.2)
+BETAS = (1.0, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.4, 0.3, 0.2)
 """Shorter and shorter answers, to find the longest that are at most half of the text."""
 Tell = Callable[[str, int, int], None]
 Found = tuple[list[Sight], list[Sight]]
