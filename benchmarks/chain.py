@@ -69,11 +69,11 @@ class Chain:
 
 
 @contextmanager
-def running(url: str, groups: Sequence[Sequence[str]]) -> Iterator[list[Chain]]:
+def running(url: str, groups: Sequence[Sequence[str]], ours: str = "ours") -> Iterator[list[Chain]]:
     """Both sides, ready and frozen."""
     chains: list[Chain] = []
     try:
-        for side in ("ours", "bare"):
+        for side in (ours, "bare"):
             chains.append(Chain(url, side, groups))
             with chains[-1].awake():
                 pass

@@ -19,9 +19,9 @@ from groundwire import loop
 from . import bare, ours
 
 Loop = Callable[[Coroutine[Any, Any, None]], None]
-LOOP: dict[str, Loop] = {"ours": loop.run, "bare": asyncio.run}
-SERVE = {"ours": ours.serve, "bare": bare.serve}
-RESULTS = {"ours": ours.RESULTS, "bare": bare.RESULTS}
+LOOP: dict[str, Loop] = {"ours": loop.run, "measured": loop.run, "bare": asyncio.run}
+SERVE = {"ours": ours.serve, "measured": ours.serve_measured, "bare": bare.serve}
+RESULTS = {"ours": ours.RESULTS, "measured": ours.RESULTS, "bare": bare.RESULTS}
 Publish = Callable[[Sequence[Query]], Awaitable[object]]
 READY = "ready"
 _CHUNK = 100
@@ -56,7 +56,7 @@ async def _take_orders(url: str, side: str, pipe: Connection) -> None:
     async with AsyncExitStack() as stack:
         r = await stack.enter_async_context(aioredis.Redis.from_url(url, socket_timeout=None))
         publish: Publish = partial(bare.publish, r)
-        if side == "ours":
+        if side != "bare":
             publish = (await stack.enter_async_context(ours.client(url))).submit_many
         pipe.send(READY)
         while True:

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 
-from bus import BusConfig, UrlBackend, Worker
+from bus import BusConfig, UrlBackend, Watch, Worker
 from bus.client import Bus
 from bus.keys import Keys
 from contracts import TOPOLOGY
@@ -15,7 +15,14 @@ RESULTS = Keys(0).of("results.answered")
 _CONFIG = BusConfig(open_mark=1_000_000)  # the burst is meant to pile up, not to be refused
 
 
-async def serve(url: str, name: str, ready: Callable[[], None]) -> None:
+async def serve_measured(url: str, name: str, ready: Callable[[], None]) -> None:
+    """The same with the metrics of a worker that has a port."""
+    from groundwire.metrics import WorkerMetrics
+
+    await serve(url, name, ready, WorkerMetrics(name, list))
+
+
+async def serve(url: str, name: str, ready: Callable[[], None], watch: Watch | None = None) -> None:
     """Work as one stage, for ever; calls `ready` when it begins to read."""
     settle_heap()
     worker = Worker(
@@ -24,6 +31,7 @@ async def serve(url: str, name: str, ready: Callable[[], None]) -> None:
         backend=UrlBackend(url),
         consumer=f"{name}-{os.getpid()}",
         config=_CONFIG,
+        watch=watch,
     )
     running = asyncio.create_task(worker.run())
     await worker.ready.wait()
