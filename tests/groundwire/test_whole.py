@@ -1,13 +1,18 @@
 """The whole system: when it is unready, what Prometheus reads, what a person sees change."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from bus import StageStatus, SystemStatus
+from bus import StageStatus, SystemStatus, Vitals
 from groundwire.cli.live import drawn, rate
+from groundwire.metrics import WorkerMetrics
 from groundwire.whole import Whole
+
+ROOT = Path(__file__).resolve().parents[2]
 
 CALM = SystemStatus(
     stages=(
@@ -61,6 +66,17 @@ def test_a_server_that_is_gone_leaves_no_old_numbers() -> None:
     whole.miss("no reply")
     assert whole.ready() == ["the server: no reply"]
     assert [line for line in text_of(whole) if line[0] != "#"] == ["groundwire_server_up 0.0"]
+
+
+def test_every_metric_is_described() -> None:
+    """docs/operations.md names all that a worker and the whole export."""
+    whole, page = Whole(), (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    whole.see(CALM)
+    worker = WorkerMetrics("critic", lambda: [Vitals("critic", 0, "drafts", read_at=0.0)])
+    text = b"".join(one.text()[1] for one in (whole, worker)).decode()
+    named = re.findall(r"^# TYPE (\w+)", text, re.MULTILINE)
+    assert len(named) > 15
+    assert [name for name in named if f"`{name}`" not in page] == []
 
 
 def test_a_second_look_shows_how_fast_things_move() -> None:
