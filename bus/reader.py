@@ -33,6 +33,8 @@ class Reader:
         self._log = log
         self._stopping = False
         self._client_id: int | None = None
+        self._is_owed = False
+        """Whether a read was begun and none has come back since."""
         self.backlog = 0
         """The longest next stream, as last seen."""
 
@@ -80,7 +82,7 @@ class Reader:
             *("XREADGROUP", "GROUP", place.stage.name, place.consumer),
             *("COUNT", count, "BLOCK", block_ms, "STREAMS", place.stream, ">"),
         )
-        self._vitals.read_at = time.monotonic()
+        self._vitals.read_at, self._is_owed = time.monotonic(), False
         took = False
         for entry_id, flat in entries_of(reply):
             took |= self._hand.take(Delivery(text(entry_id), fields_of(flat), deliveries=1))
@@ -90,8 +92,10 @@ class Reader:
             await asyncio.sleep(0)
 
     def _begin_reading(self) -> None:
-        """From now on there is reason to read, and time counts against it."""
-        self._vitals.read_at, self._vitals.is_free = time.monotonic(), True
+        """From now on there is reason to read, and time counts against it: also over tries that fail at once."""
+        if not self._is_owed:
+            self._vitals.read_at, self._is_owed = time.monotonic(), True
+        self._vitals.is_free = True
 
     async def _must_wait(self) -> bool:
         """Whether a next stage is over its mark; then looks again shortly."""

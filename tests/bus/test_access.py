@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
-from bus_system import NOOP, STAGES, Noted, System, query, soon
+from bus_system import NOOP, STAGES, Noted, System, holds, query, soon
 
 from bus import Bus, UrlBackend
 from bus.access import CLIENT, OPERATOR, users
@@ -198,3 +198,17 @@ async def test_the_operator_discards_and_a_second_time_finds_nothing(guarded: Gu
     await guarded.operator.dead.discard(dead.id)
     with pytest.raises(Invalid):
         await guarded.operator.dead.get(dead.id)
+
+
+async def test_a_worker_that_may_not_read_does_not_look_as_if_it_did(guarded: Guarded) -> None:
+    """Each try is refused at once: the time since a read came back goes on."""
+    (user,) = (user for user in users() if user.name == "understand")
+    rules = [rule.replace("+xreadgroup ", "") for rule in user.rules]
+    await guarded.call("ACL", "SETUSER", user.name, "reset", "on", f">{PASSWORD}", *rules)
+    running = guarded.start("understand")
+    (vitals,) = running.worker.vitals
+    await holds(lambda: vitals.has_group and vitals.is_free and vitals.read_at > 0)
+    began = vitals.read_at
+    await holds(lambda: running.log.count("read.refused") > 2)
+    assert vitals.read_at == began
+    await running.stop()
