@@ -15,6 +15,7 @@ from .machine import addresses_machine
 
 Kind = Literal["sentence", "item", "row", "code", "heading"]
 Span = tuple[int, int]
+_ASKS = re.compile(r"^[^.!?\n]+\?[\s\"'”’)*_]*$")
 MOST = 60
 """Pieces of a passage that are looked at; what stands behind them is in another passage."""
 
@@ -70,9 +71,11 @@ def sentences(passages: Sequence[RetrievedPassage], cut: Cut) -> list[Sentence]:
 
 
 def _is_said(passage: RetrievedPassage, piece: Piece) -> bool:
-    """Whether a piece says something to people: instructions to a machine are no one's answer."""
+    """Whether a piece says something to people: neither a question nor instructions to a machine are an answer."""
     text = passage.text[piece.start : piece.end]
-    return piece.kind != "heading" and bool(re.search(r"\w", text)) and not addresses_machine(text)
+    if piece.kind == "heading" or not re.search(r"\w", text) or _ASKS.search(text):
+        return False
+    return not addresses_machine(text)
 
 
 def _whole(text: str, pieces: Sequence[Piece]) -> Iterator[Piece]:

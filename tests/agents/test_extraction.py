@@ -86,6 +86,12 @@ def test_instructions_to_a_machine_are_no_sentences_and_part_what_they_stand_bet
     ]
 
 
+def test_a_question_is_no_answer() -> None:
+    """One that a document asks alone is not quoted; what answers it is."""
+    one = passage("What does a boat cost? A boat costs nine. Is it wet?")
+    assert [found.text for found in sentences([one], cut)] == ["A boat costs nine."]
+
+
 def test_neighbours_are_one_quote_in_the_order_of_the_document() -> None:
     """Whatever the order they were chosen in."""
     assert quoted("It must return by noon.", "A boat may leave at six.", of=passage(PROSE)) == [
