@@ -1,8 +1,6 @@
 """The indexes of a corpus version: those that lie in its snapshot, else built once beside it."""
 
-import shutil
 import tempfile
-import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,22 +46,21 @@ class Indexes:
         if self._embedder is None:
             self._embedder = self._open_embedder()
         embedder, part = self._embedder, self._profile.retrieve
-        beside = Path(tempfile.mkdtemp(prefix="groundwire-index-"))
-        near = None if embedder is None else _vectors(snapshot, embedder, beside)
 
         def embed(text: str) -> "NDArray[np.float32]":
             assert embedder is not None, "without an embedder there are no vectors to compare"
             row: NDArray[np.float32] = embedder.embed([text])[0]
             return row
 
-        hybrid = Hybrid(
-            KeywordIndex.open(_keyword(snapshot, self._profile, beside)),
-            None if near is None else VectorIndex.open(near),
-            embed,
-            Weights(k1=part.k1, b=part.b),
-        )
-        weakref.finalize(hybrid, shutil.rmtree, beside, ignore_errors=True)
-        return hybrid
+        # What is mapped stays readable when its folder is gone: nothing is left, however this process ends.
+        with tempfile.TemporaryDirectory(prefix="groundwire-index-") as name:
+            near = None if embedder is None else _vectors(snapshot, embedder, Path(name))
+            return Hybrid(
+                KeywordIndex.open(_keyword(snapshot, self._profile, Path(name))),
+                None if near is None else VectorIndex.open(near),
+                embed,
+                Weights(k1=part.k1, b=part.b),
+            )
 
 
 def _keyword(snapshot: "Snapshot", profile: Profile, beside: Path) -> Path:
