@@ -150,9 +150,8 @@ def digest_of(parts: Mapping[str, object]) -> str:
 
 
 def save(learned: Learned, path: Path) -> None:
-    """Write it into a file that appears whole or not at all."""
+    """Write it into a file that appears whole or not at all; FileNotFoundError if its folder isn't there."""
     model, features = learned.model, learned.model.features
-    path.parent.mkdir(parents=True, exist_ok=True)
     arrays = {f"mean{at}": mean for at, mean in enumerate(features.means)}
     head = {
         "names": learned.names,

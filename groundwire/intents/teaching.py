@@ -1,6 +1,7 @@
 """From a lesson to a trained classifier, kept by the digest of all that it depends on."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from .learned import Embedder, Learned, digest_of, read, save
@@ -31,9 +32,13 @@ def taught(lesson: Lesson, embedders: Sequence[Embedder], root: Path | None) -> 
     path = root / FOLDER / f"{digest_of(parts)}.npz"
     known = read(path)
     if known is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
         known = teach(lesson, embedders)
-        save(known, path)
-        _prune(path.parent)
+        with suppress(
+            FileNotFoundError
+        ):  # the corpus was removed meanwhile: it must not come back as a folder of this
+            save(known, path)
+            _prune(path.parent)
     return known
 
 

@@ -1,5 +1,6 @@
 """A classifier learned from examples, by words alone: no model is opened here."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -131,7 +132,7 @@ def test_labels_of_one_example_each_are_learned() -> None:
 
 def test_what_is_saved_is_read_again(learned: Learned, tmp_path: Path) -> None:
     """Number by number."""
-    path = tmp_path / "a" / "kept.npz"
+    path = tmp_path / "kept.npz"
     save(learned, path)
     again = read(path)
     assert again is not None
@@ -140,6 +141,21 @@ def test_what_is_saved_is_read_again(learned: Learned, tmp_path: Path) -> None:
     for one, other in zip(again.judge(texts, []), learned.judge(texts, []), strict=True):
         assert np.array_equal(one, other)
     assert [file.name for file in path.parent.iterdir()] == ["kept.npz"]
+
+
+def test_a_corpus_that_was_removed_meanwhile_does_not_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was learned is used, and kept nowhere: a temporary system leaves no folder behind."""
+    root = tmp_path / "root"
+
+    def removed(*_: object) -> Learned:
+        shutil.rmtree(root)
+        return teach(lesson(), [])
+
+    monkeypatch.setattr("groundwire.intents.teaching.teach", removed)
+    assert taught(lesson(), [], root).names
+    assert not root.exists()
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 not whole", b"not a zip"])
