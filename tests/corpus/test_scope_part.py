@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from groundwire.corpus import Document, Snapshot, chunk, snapshot_of
 from groundwire.corpus.chunking import Chunking
+from groundwire.corpus.keyword.analysis import Analysis, Analyzer
 from groundwire.corpus.scope import ScopeModel, ScopePart
 from groundwire.corpus.scope.calibration import LEAST_KNOWN, threshold
+from groundwire.corpus.scope.counting import counted
+from groundwire.corpus.scope.files import Calibration, write_words
 from groundwire.corpus.scope.terms import TermCounts
 
 STOP = ("the", "a", "is", "of", "my", "what", "how", "do", "i", "to", "in", "will", "it")
@@ -145,3 +148,19 @@ def test_equal_documents_give_equal_bytes(snapshot: Snapshot, tmp_path: Path) ->
     assert files
     for file in files:
         assert file.read_bytes() == (tmp_path / "b" / file.relative_to(tmp_path / "a")).read_bytes()
+
+
+def test_counts_that_are_carried_over_equal_those_of_a_fresh_count(tmp_path: Path) -> None:
+    """A page removed, one changed, one shown to others, one new: nothing of what was is left, not even a zero."""
+    analyzer = Analyzer(Analysis(stop_words=STOP))
+    first = documents()
+    before = snapshot_of(first)
+    write_words(tmp_path, Calibration(0.0, 0, 0.0), counted(before, analyzer, None, None), STOP)
+    changed = Document("1.md", "Delivery", "1.md", "Pigeons bring a parcel.", PUBLIC)
+    fresh = Document("9.md", "Owls", "9.md", "Owls bring letters.", ("staff",))
+    cut = [chunk(one, Chunking("structure", 300)) for one in (changed, fresh)]
+    now = snapshot_of([*cut, replace(first[2], labels=("staff",)), first[3]])
+    carried = counted(now, analyzer, before, tmp_path)
+    assert carried.as_json() == counted(now, analyzer, None, None).as_json()
+    gone = {term for own in carried.having.values() for term in own}
+    assert not gone & set(analyzer.terms("folded glossy light"))

@@ -97,7 +97,7 @@ def read(folder: Path) -> Stored:
     manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     if manifest["format"] != FORMAT:
         raise ValueError(f"{folder / MANIFEST} has format {manifest['format']}, not {FORMAT}")
-    words, terms = Calibration(**manifest["words"]), _read_terms(folder / TERMS)
+    words, terms = Calibration(**manifest["words"]), read_terms(folder)
     stop_words = tuple(manifest["stop_words"])
     if "near" not in manifest:
         return Stored(words, terms, stop_words)
@@ -110,8 +110,9 @@ def read(folder: Path) -> Stored:
     return Stored(words, terms, stop_words, near, manifest["model_id"], vectors)
 
 
-def _read_terms(path: Path) -> TermCounts:
-    parts = json.loads(path.read_text(encoding="utf-8"))
+def read_terms(folder: Path) -> TermCounts:
+    """The counts alone."""
+    parts = json.loads((folder / TERMS).read_text(encoding="utf-8"))
     return TermCounts(
         {tuple(part["labels"]): part["passages"] for part in parts},
         {tuple(part["labels"]): Counter(part["terms"]) for part in parts},

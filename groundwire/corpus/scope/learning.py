@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..keyword.analysis import Analysis, Analyzer
+from ..keyword.analysis import Analyzer
 from .calibration import Floats, Similarities, highest, refused, threshold
 from .files import Calibration, Labelled, Vectors, write_vectors, write_words
 from .part import BATCH_TEXTS, LEAST_TERMS, MOST_KNOWN, foreign_questions
@@ -31,21 +31,19 @@ class Embedders:
 
 
 class Learned:
-    """Takes passages in, then writes what was learned of them."""
+    """What is learned of a corpus: from the counts of its terms, and from a sample of its passages."""
 
-    def __init__(self, stop_words: tuple[str, ...]) -> None:
-        self.passages = 0
+    def __init__(
+        self,
+        stop_words: tuple[str, ...],
+        analyzer: Analyzer,
+        terms: TermCounts,
+        taken: Sequence[Sampled],
+    ) -> None:
         self._stop_words = stop_words
-        self._analyzer = Analyzer(Analysis(stop_words=stop_words))
-        self._terms = TermCounts()
-        self._taken: list[Sampled] = []
-
-    def add(self, one: Sampled) -> None:
-        """Take a passage in."""
-        self.passages += 1
-        self._terms.add(self._analyzer.terms(one.text), one.labels)
-        if one.is_in:
-            self._taken.append(one)
+        self._analyzer = analyzer
+        self._terms = terms
+        self._taken = taken
 
     def write_words(self, folder: Path, questions: Sequence[str]) -> None:
         """Calibrate and store what needs no vectors."""

@@ -61,7 +61,7 @@ class ScopePart:
             return 0
         from .sample import sampled
 
-        taken = [one for one in sampled(snapshot) if one.is_in]
+        taken = list(sampled(snapshot))
         said = [text for one in taken for text in one.sentences]
         return self.embedder.unknown([one.text for one in taken]) + self.sentences.unknown(said)
 
@@ -69,12 +69,17 @@ class ScopePart:
         self, folder: Path, snapshot: Snapshot, before: Snapshot | None, on_progress: OnProgress
     ) -> int:
         """Learn and calibrate the model; how many passages it knows the words of."""
+        from ..keyword.analysis import Analysis, Analyzer
+        from .counting import counted
         from .learning import Embedders, Learned
         from .sample import sampled
 
-        learned = Learned(self.stop_words)
-        for one in sampled(snapshot):
-            learned.add(one)
+        older = None
+        if before is not None and before.manifest.parts.get(self.name) == self.how:
+            older = before.part(self.name)
+        analyzer = Analyzer(Analysis(stop_words=self.stop_words))
+        terms = counted(snapshot, analyzer, before, older)
+        learned = Learned(self.stop_words, analyzer, terms, list(sampled(snapshot)))
         learned.write_words(folder, self.questions)
         if self.embedder is not None and self.sentences is not None:
 
@@ -83,7 +88,7 @@ class ScopePart:
 
             embedders = Embedders(self.embedder, self.sentences)
             learned.write_vectors(folder, embedders, self.questions, tell)
-        return learned.passages
+        return sum(terms.passages.values())
 
     def forget(self, snapshot: Snapshot) -> None:
         """Drop the vectors of sentences that are gone; those of passages are kept for others too."""

@@ -18,26 +18,21 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True)
 class Sampled:
-    """A passage by its ordinal: the text that stands for it, and its sentences. `is_in`: or only its words count."""
+    """A passage: the text that stands for it, and its sentences."""
 
-    ordinal: int
     text: str
     sentences: tuple[str, ...]
     labels: Labels
-    is_in: bool
 
 
 def sampled(snapshot: Snapshot, most: int = MOST_PASSAGES) -> Iterator[Sampled]:
-    """Every passage; of a large corpus about `most` are in, chosen by the digest of their ids."""
+    """Every passage in order; of a large corpus about `most`, chosen by the digest of their ids."""
     share = most / max(snapshot.counts.passages, 1)
-    ordinal = 0
     for document in snapshot.documents.stream():
         for passage in document.passages:
-            is_in = share >= 1.0 or _lot(passage.passage_id) < share
-            said = tuple(_sentences(document, passage)) if is_in else ()
-            text = embedded_text(document, passage)
-            yield Sampled(ordinal, text, said, document.labels, is_in)
-            ordinal += 1
+            if share >= 1.0 or _lot(passage.passage_id) < share:
+                said = tuple(_sentences(document, passage))
+                yield Sampled(embedded_text(document, passage), said, document.labels)
 
 
 def _sentences(document: Document, passage: Passage) -> Iterator[str]:

@@ -21,6 +21,18 @@ class TermCounts:
         self.passages[own] = self.passages.get(own, 0) + 1
         self.having.setdefault(own, Counter()).update(set(terms))
 
+    def remove(self, terms: Iterable[str], labels: Labels) -> None:
+        """Take back what `add` counted: nothing of it is left, not even a zero."""
+        own = tuple(sorted(set(labels)))
+        self.passages[own] -= 1
+        having = self.having[own]
+        having.subtract(set(terms))
+        for term in set(terms):
+            if not having[term]:
+                del having[term]
+        if not self.passages[own]:
+            del self.passages[own], self.having[own]
+
     def coverage(
         self, terms: Sequence[str], labels: Iterable[str] | None = None, *, without: int = 0
     ) -> float:
