@@ -1,5 +1,6 @@
 """What the server refuses: nothing acknowledged, nothing lost, nothing doubled once it is lifted."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -8,7 +9,7 @@ from bus_system import System, soon
 from desk import Desk
 
 from bus import Backend
-from contracts import Transient
+from contracts import Query, Transient, Value
 
 pytest_plugins = ("bus_fixtures",)
 
@@ -170,11 +171,18 @@ async def test_a_full_server_refuses_a_submit_whole(real: System) -> None:
 @pytest.mark.server
 async def test_a_server_full_for_a_while_loses_and_doubles_nothing(real: System) -> None:
     """Workers wait, nobody is declared dead, all are answered once."""
-    from bus_system import query
+    from bus_system import NOOP, query
 
-    async with real.running() as workers:
+    full = asyncio.Event()
+
+    async def understand(message: Query) -> Value:
+        await full.wait()  # else a fast machine is done before the server is full
+        return await NOOP["understand"](message)
+
+    async with real.running(handlers={"understand": understand}) as workers:
         await real.bus.submit_many([query(str(number)) for number in range(100)])
         async with out_of_memory(real):
+            full.set()
             await soon(lambda: _said(workers["understand"].log.count("settle.refused")))
         found = await real.settled()
         assert found.outcomes["answered"] == 100
