@@ -1,19 +1,18 @@
 """A cross-encoder in ONNX, a user's own: one score for a question and a passage that are read together."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from contracts import Misconfigured
 
-from .onnx import batches, open_session, open_tokenizer
+from .onnx import Pair, batches
 from .vectors import Vectors, fingerprint
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Encoding
 
 MAX_TOKENS = 512
 
@@ -22,24 +21,12 @@ class CrossEncoder:
     """A model and its tokenizer, both files of this machine. A pair is cut after `max_tokens`, the longer first."""
 
     def __init__(self, model: Path, tokenizer: Path, *, max_tokens: int = MAX_TOKENS) -> None:
-        self._model, self._tokenizer_file, self._max_tokens = model, tokenizer, max_tokens
+        self._pair = Pair(model, tokenizer, max_tokens)
         self.model_id = f"cross-encoder:{fingerprint(model)[:16]}:{fingerprint(tokenizer)[:16]}"
-
-    @cached_property
-    def _tokenizer(self) -> "Tokenizer":
-        return open_tokenizer(self._tokenizer_file, self._max_tokens)
-
-    @cached_property
-    def _session(self) -> Any:
-        return open_session(self._model)
-
-    @cached_property
-    def _inputs(self) -> frozenset[str]:
-        return frozenset(each.name for each in self._session.get_inputs())
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """How well each text answers the question, in the order given; logits, so of any sign."""
-        encodings = self._tokenizer.encode_batch([(question, text) for text in texts])
+        encodings = self._pair.tokenizer.encode_batch([(question, text) for text in texts])
         scores = [0.0] * len(encodings)
         for places in batches([len(one.ids) for one in encodings]):
             found = self._logits([encodings[place] for place in places])
@@ -58,10 +45,11 @@ class CrossEncoder:
             feed["input_ids"][row, :end] = one.ids
             feed["attention_mask"][row, :end] = one.attention_mask
             feed["token_type_ids"][row, :end] = one.type_ids
-        given = {name: value for name, value in feed.items() if name in self._inputs}
-        logits = np.asarray(self._session.run(None, given)[0], dtype=np.float32)
+        logits = np.asarray(self._pair.run(feed), dtype=np.float32)
         logits = logits.reshape(len(encodings), -1)
         if logits.shape[1] > 2 or not np.isfinite(logits).all():
-            raise Misconfigured(f"model {self._model}: not one or two finite numbers for each pair")
+            raise Misconfigured(
+                f"model {self._pair.model}: not one or two finite numbers for each pair"
+            )
         # Of two the second is that of "it answers": their difference orders as its probability does.
         return np.asarray(logits[:, -1] - (logits[:, 0] if logits.shape[1] == 2 else 0.0))

@@ -4,12 +4,13 @@ One thread: several processes share a machine, and small batches gain little fro
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contracts import Misconfigured
 
@@ -23,6 +24,39 @@ BATCH_TOKENS = 1_000
 MAX_TOKENS = 512
 """All that the model has places for. It was trained on fewer, but what it does not see it cannot find."""
 UNKNOWN = frozenset({"[UNK]", "<unk>"})
+
+
+class Pair:
+    """A model and its tokenizer, both files of this machine, each opened when it is first needed.
+
+    Most ingestions find every text in the cache, and open neither.
+    """
+
+    def __init__(self, model: Path, tokenizer: Path, max_tokens: int) -> None:
+        self.model, self._tokenizer_file, self._max_tokens = model, tokenizer, max_tokens
+
+    @cached_property
+    def tokenizer(self) -> "Tokenizer":
+        """Cuts after `max_tokens`, of two texts the longer first, and doesn't pad."""
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(self._tokenizer_file))
+        tokenizer.no_padding()
+        tokenizer.enable_truncation(self._max_tokens, strategy="longest_first")
+        return tokenizer
+
+    @cached_property
+    def _session(self) -> Any:
+        return open_session(self.model)
+
+    @cached_property
+    def _inputs(self) -> frozenset[str]:
+        return frozenset(each.name for each in self._session.get_inputs())
+
+    def run(self, feed: Mapping[str, NDArray[np.int64]]) -> Any:
+        """The model's first output for those of these inputs that it has."""
+        given = {name: value for name, value in feed.items() if name in self._inputs}
+        return self._session.run(None, given)[0]
 
 
 class Onnx:
@@ -40,30 +74,17 @@ class Onnx:
         found = fingerprint(model)
         if sha256 is not None and found != sha256:
             raise Misconfigured(f"model file {model}: its SHA-256 is {found}, not {sha256}")
-        self._model, self._tokenizer_file, self._max_tokens = model, tokenizer, max_tokens
+        self._pair = Pair(model, tokenizer, max_tokens)
         self.model_id = f"{name}:{found[:16]}:{fingerprint(tokenizer)[:16]}:{max_tokens}"
 
     @cached_property
     def dimensions(self) -> int:
         """The length of a row."""
-        return int(self._pooled(self._tokenizer.encode_batch([""])).shape[1])
-
-    @cached_property
-    def _tokenizer(self) -> "Tokenizer":
-        return open_tokenizer(self._tokenizer_file, self._max_tokens)
-
-    @cached_property
-    def _session(self) -> Any:
-        """Opened when there is something to embed: most ingestions find every text in the cache."""
-        return open_session(self._model)
-
-    @cached_property
-    def _inputs(self) -> frozenset[str]:
-        return frozenset(each.name for each in self._session.get_inputs())
+        return int(self._pooled(self._pair.tokenizer.encode_batch([""])).shape[1])
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One unit row for each text, in order; zeros where the model knows no token of it."""
-        encodings = self._tokenizer.encode_batch(list(texts))
+        encodings = self._pair.tokenizer.encode_batch(list(texts))
         if not encodings:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         rows: list[Vectors | None] = [None] * len(encodings)
@@ -84,8 +105,7 @@ class Onnx:
             ids[row, : len(one.ids)] = one.ids
             mask[row, : len(one.ids)] = 1
         feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        given = {name: value for name, value in feed.items() if name in self._inputs}
-        states = self._session.run(None, given)[0]
+        states = self._pair.run(feed)
         if states.ndim == 3:
             weights = mask[:, :, None].astype(np.float32)
             states = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
@@ -95,16 +115,6 @@ class Onnx:
 def _is_known(encoding: "Encoding") -> bool:
     tokens = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
     return any(token not in UNKNOWN and not is_special for token, is_special in tokens)
-
-
-def open_tokenizer(file: Path, max_tokens: int) -> "Tokenizer":
-    """A tokenizer that cuts after `max_tokens`, of a pair the longer first, and doesn't pad."""
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(file))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(max_tokens, strategy="longest_first")
-    return tokenizer
 
 
 def open_session(model: Path) -> Any:
