@@ -5,6 +5,7 @@ A result names only ids that the store knows; what a draft merely claims is name
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from contracts import (
@@ -68,6 +69,12 @@ class Case:
         """The stored document that is cited, if the question may be answered from it."""
         document = (self.documents or {}).get(cited.doc_id)
         return document if document is not None and self.may_read(document) else None
+
+    @cached_property
+    def required(self) -> tuple[Caveat, ...]:
+        """The caveats that the stored text around the quotes calls for."""
+        quotes = [_quoted(self, segment) for segment in self.draft.segments]
+        return due(self.draft.intent, quotes, self.noting)
 
     def may_read(self, document: StoredDocument) -> bool:
         """Whether the question may be answered from a document."""
@@ -169,7 +176,7 @@ def ends_sentence(text: str, end: int) -> bool:
 def caveats(case: Case) -> CheckResult:
     """What the question names and the source lacks is said, in the text, and nothing else is."""
     draft = case.draft
-    required = _required(case)
+    required = case.required
     given = [caveat for caveat in draft.caveats if not _tells_open_parts(case, caveat)]
     faults: list[tuple[CheckReason, str]] = []
     if any(caveat not in given for caveat in required):
@@ -185,7 +192,7 @@ def entities_consistent(case: Case) -> CheckResult:
     """The entities are those that the question names and the vocabulary has; a match is claimed where there is one."""
     draft, vocabulary = case.draft, case.noting.vocabulary
     entities = draft.intent.entities
-    lacks_entity = any(caveat.kind == "entity_not_in_source" for caveat in _required(case))
+    lacks_entity = any(caveat.kind == "entity_not_in_source" for caveat in case.required)
     faults: list[tuple[CheckReason, str]] = []
     if not all(map(vocabulary.knows, entities)):
         faults.append(("entity_unknown", ""))
@@ -216,12 +223,6 @@ def labels_allowed(case: Case) -> CheckResult:
         if cited.doc_id in stored and not case.may_read(stored[cited.doc_id])
     ]
     return _result("labels_allowed", faults)
-
-
-def _required(case: Case) -> tuple[Caveat, ...]:
-    """The caveats that the stored text around the quotes calls for."""
-    quotes = [_quoted(case, segment) for segment in case.draft.segments]
-    return due(case.draft.intent, quotes, case.noting)
 
 
 def _tells_open_parts(case: Case, caveat: Caveat) -> bool:

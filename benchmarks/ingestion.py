@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from . import generated_corpus
+from .resident import memory_of
 
 PAGE = "part-00/page-00000.md"
 WORD = "zanzibarium"
@@ -39,11 +40,8 @@ class Reader:
         return list(json.loads(self.process.stdout.readline()))
 
     def memory(self) -> dict[str, float]:
-        """MB of /proc/PID/smaps_rollup: all that is resident, and what would be free if it ended."""
-        lines = Path(f"/proc/{self.process.pid}/smaps_rollup").read_text().splitlines()[1:]
-        values = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines}
-        private = values["Private_Clean"] + values["Private_Dirty"]
-        return {"resident": round(values["Rss"], 1), "private": round(private, 1)}
+        """Megabytes, as `memory_of` tells them."""
+        return memory_of(self.process.pid)
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from groundwire.threads import compute_on_one
 
 from . import generated_corpus
 from .ingestion import words_alone
-from .memory import memory_of
+from .resident import memory_of
 from .same_answers import HANDBOOK, questions
 
 WARM = 20

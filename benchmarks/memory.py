@@ -19,18 +19,10 @@ from groundwire.threads import compute_on_one
 
 from . import generated_corpus
 from .ingestion import ingest, words_alone
+from .resident import memory_of
 
 ROUNDS = 4
 """Times that each heading of the handbook is asked for: so that either worker gets its share."""
-
-
-def memory_of(pid: int) -> dict[str, float]:
-    """Resident, private and shared megabytes of a process."""
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
-    kb = {line.split(":")[0]: int(line.split()[1]) for line in lines}
-    private = kb["Private_Clean"] + kb["Private_Dirty"]
-    parts = {"resident": kb["Rss"], "private": private, "shared_out": kb["Pss"] - private}
-    return {name: round(value / 1024, 1) for name, value in parts.items()}
 
 
 async def measure(folder: Path, documents: int) -> dict[str, Any]:

@@ -79,35 +79,46 @@ async def _holder(site: Site, stream: str, stage: str) -> int | None:
     return None
 
 
+@dataclass(frozen=True)
+class Ground:
+    """A server with a client, and what its workers are told."""
+
+    url: str
+    bus: Bus
+    folder: Path
+    brief: Path
+
+
+async def _ground(stack: AsyncExitStack) -> Ground:
+    server = stack.enter_context(temporary_server())
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+    brief = folder / "brief.json"
+    Brief(server.url, BusConfig()).write(brief)
+    bus = await stack.enter_async_context(Bus(UrlBackend(server.url)))
+    return Ground(server.url, bus, folder, brief)
+
+
 @asynccontextmanager
 async def supervised() -> AsyncIterator[Site]:
     """Two workers a stage; their deaths are told at once."""
     async with AsyncExitStack() as stack:
-        server = stack.enter_context(temporary_server())
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        brief = folder / "brief.json"
-        Brief(server.url, BusConfig()).write(brief)
-        bus = await stack.enter_async_context(Bus(UrlBackend(server.url)))
+        ground = await _ground(stack)
 
         async def on_death(stage: str, consumer: str, code: int) -> None:
-            await bus.pronounce_dead(stage, consumer)
+            await ground.bus.pronounce_dead(stage, consumer)
 
-        specs = [WorkerSpec(stage, 2, as_command(command(stage, brief))) for stage in STAGES]
-        supervisor = Supervisor(specs, logs=folder / "logs", on_death=on_death)
+        specs = [WorkerSpec(stage, 2, as_command(command(stage, ground.brief))) for stage in STAGES]
+        supervisor = Supervisor(specs, logs=ground.folder / "logs", on_death=on_death)
         await stack.enter_async_context(supervisor)
         await supervisor.start()
-        yield await _site(stack, bus, server.url, _pids_of(supervisor), 2)
+        yield await _site(stack, ground.bus, ground.url, _pids_of(supervisor), 2)
 
 
 @asynccontextmanager
 async def alone() -> AsyncIterator[Site]:
     """Two workers a stage, each a program of its own; a dead one is started again only after its queries are done."""
     async with AsyncExitStack() as stack:
-        server = stack.enter_context(temporary_server())
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        brief = folder / "brief.json"
-        Brief(server.url, BusConfig()).write(brief)
-        bus = await stack.enter_async_context(Bus(UrlBackend(server.url)))
+        ground = await _ground(stack)
         lifeline, ours = os.pipe()
         stack.callback(os.close, lifeline)
         stack.callback(os.close, ours)
@@ -117,7 +128,7 @@ async def alone() -> AsyncIterator[Site]:
         async def start(stage: str) -> None:
             name = f"{stage}-{next(numbers)}"
             program = await asyncio.create_subprocess_exec(
-                *command(stage, brief)(name, lifeline),
+                *command(stage, ground.brief)(name, lifeline),
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.DEVNULL,
                 pass_fds=[lifeline],
@@ -129,7 +140,7 @@ async def alone() -> AsyncIterator[Site]:
                 if program.returncode is not None:
                     del programs[name]
                     await start(stage)
-            await _until_ready(bus, 2)
+            await _until_ready(ground.bus, 2)
 
         async def kill_all() -> None:
             for _, program in programs.values():
@@ -143,7 +154,7 @@ async def alone() -> AsyncIterator[Site]:
         stack.push_async_callback(kill_all)
         for stage in STAGES * 2:
             await start(stage)
-        yield await _site(stack, bus, server.url, pid_of, 2, replace_dead)
+        yield await _site(stack, ground.bus, ground.url, pid_of, 2, replace_dead)
 
 
 @asynccontextmanager

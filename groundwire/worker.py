@@ -24,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if stranger is not None:
         sys.stderr.write(f"groundwire: {stranger}\n")
         return STRANGER_EXIT
+    compute_on_one()
     parser = argparse.ArgumentParser(prog="python -m groundwire.worker")
     parser.add_argument("stage")
     parser.add_argument("--consumer")
@@ -48,7 +49,6 @@ def run_worker(
     """Run one worker until SIGTERM, SIGINT or the end of the lifeline; a second signal leaves now."""
     from groundwire.lifeline import watch_lifeline
 
-    compute_on_one()
     if lifeline is not None:
         # Before the long imports: until its handler is there, SIGTERM ends a worker that has no work.
         watch_lifeline(lifeline, lambda: os.kill(os.getpid(), signal.SIGTERM))

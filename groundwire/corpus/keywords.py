@@ -54,9 +54,7 @@ class KeywordPart:
         """Index every passage under its ordinal; those of documents that are as before are taken over."""
         from .keyword import Kept, build, update
 
-        older = None
-        if before is not None and before.manifest.parts.get(self.name) == self.how:
-            older = before.part(self.name)
+        older = None if before is None else before.part_as(self.name, self.how)
         if before is None or older is None:
             documents = snapshot.documents.stream()
             return build(folder, _rows(snapshot, documents, on_progress), self._analysis())

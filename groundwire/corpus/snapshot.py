@@ -137,6 +137,10 @@ class Snapshot:
                 self._verified.add(name)
         return self._folder / name
 
+    def part_as(self, name: str, how: str) -> Path | None:
+        """The folder of a part that is built in this way; None for another way, or none."""
+        return self.part(name) if self.manifest.parts.get(name) == how else None
+
     def _verify(self, file: str) -> None:
         assert self._folder is not None
         try:

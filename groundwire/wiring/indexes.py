@@ -68,9 +68,7 @@ def _keyword(snapshot: "Snapshot", profile: Profile, beside: Path) -> Path:
     from groundwire.corpus import KeywordPart, unheard
 
     part = KeywordPart(profile.terms.stopwords)
-    if snapshot.manifest.parts.get(part.name) == part.how:
-        folder = snapshot.part(part.name)
-        assert folder is not None, "the manifest names it"
+    if (folder := snapshot.part_as(part.name, part.how)) is not None:
         return folder
     part.build(beside / part.name, snapshot, None, unheard)
     return beside / part.name
@@ -81,9 +79,8 @@ def _vectors(snapshot: "Snapshot", embedder: "Embedder", beside: Path) -> Path |
     from groundwire.corpus import unheard
     from groundwire.corpus.embedded import VECTORS, build_vectors, how_of
 
-    if snapshot.manifest.parts.get(VECTORS) == how_of(embedder):
-        return snapshot.part(VECTORS)
-    if snapshot.is_stored:
-        return None
+    folder = snapshot.part_as(VECTORS, how_of(embedder))
+    if folder is not None or snapshot.is_stored:
+        return folder
     build_vectors(beside / VECTORS, snapshot, embedder, unheard)
     return beside / VECTORS

@@ -74,9 +74,7 @@ class ScopePart:
         from .learning import Embedders, Learned
         from .sample import sampled
 
-        older = None
-        if before is not None and before.manifest.parts.get(self.name) == self.how:
-            older = before.part(self.name)
+        older = None if before is None else before.part_as(self.name, self.how)
         analyzer = Analyzer(Analysis(stop_words=self.stop_words))
         terms = counted(snapshot, analyzer, before, older)
         learned = Learned(self.stop_words, analyzer, terms, list(sampled(snapshot)))
