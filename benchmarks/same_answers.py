@@ -21,7 +21,7 @@ from pathlib import Path
 from contracts import TOPOLOGY, FormattedResponse, Query
 from groundwire.settings import load_settings
 from groundwire.system import System, running_system
-from groundwire.wiring import ingest_corpus
+from groundwire.wiring import Intake, ingest_corpus
 
 HANDBOOK = Path(__file__).resolve().parent.parent / "examples" / "handbook"
 COUNTS = (1, 2, 8)
@@ -89,7 +89,7 @@ def _bare(response: FormattedResponse) -> str:
 
 def ingest(folder: Path, profile: str) -> None:
     """Make the folder's documents current."""
-    ingest_corpus([folder / "docs"], folder / ".groundwire" / "corpus", profile=profile)
+    ingest_corpus(Intake([folder / "docs"], folder / ".groundwire" / "corpus", profile))
 
 
 def ingest_again(folder: Path, profile: str) -> None:

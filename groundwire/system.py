@@ -31,7 +31,7 @@ from groundwire.supervisor import (
     child_environment,
     worker_command,
 )
-from groundwire.wiring import endpoint_of, grow_corpus, ingest_corpus
+from groundwire.wiring import Intake, endpoint_of, grow_corpus, ingest_corpus
 
 if TYPE_CHECKING:
     from groundwire.corpus import Ingestion, Progress
@@ -184,10 +184,7 @@ def _text(value: object) -> str:
 async def _ingest(settings: Settings, docs: Path | None) -> "Ingestion | None":
     if docs is None:
         return None
-    return await _in_thread(
-        partial(ingest_corpus, [docs], settings.corpus, intents=settings.intents, slow_later=True),
-        settings,
-    )
+    return await _in_thread(partial(ingest_corpus, Intake.of(settings, [docs]), slow_later=True))
 
 
 async def _grow(settings: Settings) -> None:
@@ -195,8 +192,11 @@ async def _grow(settings: Settings) -> None:
     log = logs.bus_log()
     with ThreadPoolExecutor(1, initializer=_give_way) as own:
         try:
-            grow = partial(grow_corpus, settings.corpus)
-            await _in_thread(grow, settings, own)  # the corpus's history tells of the new version
+            endpoint = endpoint_of(settings)
+            grow = partial(
+                grow_corpus, settings.corpus, profile=settings.profile, endpoint=endpoint
+            )
+            await _in_thread(grow, own)  # the corpus's history tells of the new version
         except (GroundwireError, OSError) as error:
             log("corpus.failed", error=str(error)[:200])
 
@@ -212,7 +212,7 @@ class _Stopped(Exception):
 
 
 async def _in_thread(
-    work: Callable[..., T], settings: Settings, executor: ThreadPoolExecutor | None = None
+    work: Callable[..., T], executor: ThreadPoolExecutor | None = None
 ) -> T | None:
     """Change the corpus off the loop. A thread can't be cancelled: it ends itself at its next step."""
     stop = threading.Event()
@@ -223,7 +223,7 @@ async def _in_thread(
 
     def run() -> T | None:
         try:
-            return work(profile=settings.profile, endpoint=endpoint_of(settings), on_progress=heed)
+            return work(on_progress=heed)
         except _Stopped:
             return None
 

@@ -17,6 +17,7 @@ from .progress import progress_bar
 if TYPE_CHECKING:
     from groundwire.corpus import Changes, DryRun, Ingestion, Problem
     from groundwire.settings import Settings
+    from groundwire.wiring import Intake
 
 EPILOG = """Examples:
 
@@ -65,8 +66,10 @@ def ingest(
         raise Invalid(f"no such file or folder: {', '.join(missing)}")
     if watch and dry_run:
         raise Invalid("--watch and --dry-run don't go together")
+    from groundwire.wiring import Intake
+
     known = settings(profile=profile, intents=intents)
-    job = _Job(known, tuple(paths), tuple(label or ()), as_json)
+    job = _Job(Intake.of(known, paths, label or ()), as_json)
     if dry_run:
         return job.plan()
     code = job.run()
@@ -81,26 +84,15 @@ def ingest(
 class _Job:
     """One command line, run once or again and again."""
 
-    known: "Settings"
-    paths: tuple[Path, ...]
-    labels: tuple[str, ...]
+    intake: "Intake"
     as_json: bool
 
     def run(self) -> int:
-        from groundwire.wiring import endpoint_of, ingest_corpus
+        from groundwire.wiring import ingest_corpus
 
         scope: list[str] = []
         with progress_bar() as on_progress:
-            done = ingest_corpus(
-                self.paths,
-                self.known.corpus,
-                profile=self.known.profile,
-                intents=self.known.intents,
-                labels=self.labels,
-                endpoint=endpoint_of(self.known),
-                on_progress=on_progress,
-                on_scope=scope.append,
-            )
+            done = ingest_corpus(self.intake, on_progress=on_progress, on_scope=scope.append)
         if self.as_json:
             write_json(done)
         else:
@@ -117,18 +109,10 @@ class _Job:
             console_err().print(f"groundwire: {error}", style="red", markup=False, highlight=False)
 
     def plan(self) -> int:
-        from groundwire.wiring import endpoint_of, plan_ingestion
+        from groundwire.wiring import plan_ingestion
 
         with progress_bar() as on_progress:
-            told = plan_ingestion(
-                self.paths,
-                self.known.corpus,
-                profile=self.known.profile,
-                intents=self.known.intents,
-                labels=self.labels,
-                endpoint=endpoint_of(self.known),
-                on_progress=on_progress,
-            )
+            told = plan_ingestion(self.intake, on_progress=on_progress)
         if self.as_json:
             write_json(told)
         else:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from contracts import Approved, Misconfigured, Segment
 from groundwire.profiles import Profile
-from groundwire.wiring import build_pipeline, ingest_corpus
+from groundwire.wiring import Intake, build_pipeline, ingest_corpus
 
 from .questions import Asked, basecamp
 
@@ -159,7 +159,7 @@ def _endless(texts: Sequence[str], chance: random.Random) -> Iterator[str]:
 async def _answers(
     folder: Path, root: Path, profile: Profile, questions: Sequence[str]
 ) -> dict[str, Answer]:
-    ingest_corpus([folder], root, profile=profile)
+    ingest_corpus(Intake([folder], root, profile))
     pipeline = build_pipeline(profile, root)
     found = {}
     for question in questions:

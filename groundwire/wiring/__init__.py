@@ -12,7 +12,7 @@ from .assembly import (
     stand_in,
 )
 from .handlers import STAGES, Handler, build_agents, build_handler, build_pipeline
-from .ingestion import grow_corpus, ingest_corpus, plan_ingestion
+from .ingestion import Intake, grow_corpus, ingest_corpus, plan_ingestion
 from .retrieval import Retriever, build_retriever
 from .support import build_support
 from .workers import await_corpus, build_worker, following, keeping_warm
@@ -21,6 +21,7 @@ __all__ = [
     "STAGES",
     "Assembly",
     "Handler",
+    "Intake",
     "Retriever",
     "assemble",
     "await_corpus",

@@ -1,27 +1,45 @@
 """Ingestion as a profile wants it: documents and the intents beside them, cut, indexed, current when all is there."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from groundwire import intents as intents_file
 from groundwire.profiles import Profile
 
-from .assembly import chunking_of, load_profile
+from .assembly import chunking_of, endpoint_of, load_profile
 
 if TYPE_CHECKING:
     from groundwire.corpus import DryRun, Ingestion, OnProgress, Part, Recipe
     from groundwire.models import Endpoint
+    from groundwire.settings import Settings
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What is ingested, under which root, and for which profile.
+
+    `intents`: a file, instead of the one beside the documents. `labels`: of documents that name none.
+    """
+
+    paths: Sequence[Path]
+    root: Path
+    profile: str | Profile = "default"
+    intents: Path | None = None
+    labels: Sequence[str] = ()
+    endpoint: "Endpoint | None" = None
+
+    @classmethod
+    def of(cls, settings: "Settings", paths: Sequence[Path], labels: Sequence[str] = ()) -> Self:
+        """These documents, as a process's settings want them."""
+        endpoint = endpoint_of(settings)
+        return cls(paths, settings.corpus, settings.profile, settings.intents, labels, endpoint)
 
 
 def ingest_corpus(
-    paths: Sequence[Path],
-    root: Path,
+    intake: Intake,
     *,
-    profile: str | Profile = "default",
-    intents: Path | str | None = None,
-    labels: Sequence[str] = (),
-    endpoint: "Endpoint | None" = None,
     on_progress: "OnProgress | None" = None,
     slow_later: bool = False,
     on_scope: Callable[[str], None] = lambda line: None,
@@ -33,13 +51,13 @@ def ingest_corpus(
     """
     from groundwire.corpus import ingest, unheard
 
-    chosen = load_profile(profile)
-    recipe = _recipe(paths, root, chosen, intents, labels, endpoint)
-    calibration = None if slow_later else _taught(recipe.intents, chosen, root)
+    chosen = load_profile(intake.profile)
+    recipe = _recipe(intake, chosen)
+    calibration = None if slow_later else _taught(recipe.intents, chosen, intake.root)
     if calibration is not None:
         on_scope(calibration)
     report = on_progress or unheard
-    return ingest(paths, root, recipe, on_progress=report, slow_later=slow_later)
+    return ingest(intake.paths, intake.root, recipe, on_progress=report, slow_later=slow_later)
 
 
 def grow_corpus(
@@ -56,21 +74,12 @@ def grow_corpus(
     return grow_current(root, parts, on_progress=on_progress or unheard)
 
 
-def plan_ingestion(
-    paths: Sequence[Path],
-    root: Path,
-    *,
-    profile: str | Profile = "default",
-    intents: Path | str | None = None,
-    labels: Sequence[str] = (),
-    endpoint: "Endpoint | None" = None,
-    on_progress: "OnProgress | None" = None,
-) -> "DryRun":
+def plan_ingestion(intake: Intake, *, on_progress: "OnProgress | None" = None) -> "DryRun":
     """What `ingest_corpus` would change; changes nothing."""
     from groundwire.corpus import dry_run, unheard
 
-    recipe = _recipe(paths, root, load_profile(profile), intents, labels, endpoint)
-    return dry_run(paths, root, recipe, on_progress=on_progress or unheard)
+    recipe = _recipe(intake, load_profile(intake.profile))
+    return dry_run(intake.paths, intake.root, recipe, on_progress=on_progress or unheard)
 
 
 def _has_intents(root: Path) -> bool:
@@ -84,23 +93,16 @@ def _has_intents(root: Path) -> bool:
     return snapshot is not None and snapshot.intents is not None
 
 
-def _recipe(
-    paths: Sequence[Path],
-    root: Path,
-    profile: Profile,
-    intents: Path | str | None,
-    labels: Sequence[str],
-    endpoint: "Endpoint | None",
-) -> "Recipe":
+def _recipe(intake: Intake, profile: Profile) -> "Recipe":
     from groundwire.corpus import Recipe
 
-    if intents is None:
-        text = intents_file.text_beside(paths)
+    if intake.intents is None:
+        text = intents_file.text_beside(intake.paths)
     else:
-        text = intents_file.read_text(Path(intents))
-        intents_file.parse(text, str(intents))
-    parts = _parts(profile, root, endpoint, has_intents=text is not None)
-    return Recipe(chunking_of(profile), text, tuple(labels) or None, parts)
+        text = intents_file.read_text(intake.intents)
+        intents_file.parse(text, str(intake.intents))
+    parts = _parts(profile, intake.root, intake.endpoint, has_intents=text is not None)
+    return Recipe(chunking_of(profile), text, tuple(intake.labels) or None, parts)
 
 
 def _taught(intents: str | None, profile: Profile, root: Path) -> str | None:

@@ -14,7 +14,7 @@ from groundwire.doctor import Finding, examine
 from groundwire.doctor.server import judge_server, judge_url
 from groundwire.embedded import TemporaryServer
 from groundwire.settings import load_settings
-from groundwire.wiring import ingest_corpus
+from groundwire.wiring import Intake, ingest_corpus
 
 HEALTHY = {
     "server_name": "valkey",
@@ -104,7 +104,7 @@ async def test_a_damaged_corpus_is_an_error(tmp_path: Path) -> None:
     docs.mkdir()
     (docs / "page.md").write_text("# Harbour\n\nThe harbour opens at six.\n")
     settings = load_settings({"GROUNDWIRE_PROFILE": "fast"}, tmp_path)
-    ingest_corpus([docs], settings.corpus, profile=settings.profile)
+    ingest_corpus(Intake([docs], settings.corpus, settings.profile))
     assert (await _corpus(settings)).level == "ok"
     keyword = next(file for file in settings.corpus.rglob("*") if file.parent.name == "keyword")
     keyword.chmod(0o644)

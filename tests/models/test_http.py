@@ -18,7 +18,7 @@ from groundwire.models.http import Http
 from groundwire.profiles import Profile
 from groundwire.settings import load_settings
 from groundwire.system import worker_environment
-from groundwire.wiring import assemble, build_handler, endpoint_of, ingest_corpus
+from groundwire.wiring import Intake, assemble, build_handler, endpoint_of, ingest_corpus
 from groundwire.wiring.handlers import Retrieving
 from groundwire.wiring.retrieval import asking
 from groundwire.wiring.workers import warm
@@ -140,7 +140,7 @@ async def test_a_profile_embeds_where_the_settings_say(
 ) -> None:
     """At ingestion and with every question; the key is in the header."""
     named, root = Named(endpoint.url, "small", "secret"), tmp_path / "root"
-    ingest_corpus([docs], root, profile=by_http(), endpoint=named)
+    ingest_corpus(Intake([docs], root, by_http(), endpoint=named))
     handler = build_handler("retrieve", assemble(by_http(), root, endpoint=named))
     context = await handler(asking("refund"))
     assert isinstance(context, RetrievedContext)
@@ -177,7 +177,7 @@ async def test_a_worker_that_cannot_reach_its_endpoint_starts_all_the_same(
 def test_without_an_endpoint_the_settings_to_set_are_named(docs: Path, tmp_path: Path) -> None:
     """Before anything is read."""
     with pytest.raises(Misconfigured, match="GROUNDWIRE_EMBEDDINGS_URL"):
-        ingest_corpus([docs], tmp_path / "root", profile=by_http())
+        ingest_corpus(Intake([docs], tmp_path / "root", by_http()))
 
 
 async def test_an_endpoint_is_asked_only_by_a_profile_that_names_it(

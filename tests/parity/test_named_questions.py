@@ -8,7 +8,7 @@ import pytest
 
 from contracts import RetrievedContext
 from groundwire.models import missing
-from groundwire.wiring import Handler, assemble, build_handler, ingest_corpus
+from groundwire.wiring import Handler, Intake, assemble, build_handler, ingest_corpus
 from groundwire.wiring.retrieval import asking
 
 pytestmark = pytest.mark.skipif(bool(missing("minilm")), reason="needs groundwire[vectors]")
@@ -32,7 +32,7 @@ def write(folder: Path, pages: Mapping[str, str]) -> Path:
 
 def ingested(folder: Path, pages: Mapping[str, str]) -> Path:
     root = folder / "root"
-    ingest_corpus([write(folder / "docs", pages)], root)
+    ingest_corpus(Intake([write(folder / "docs", pages)], root))
     return root
 
 

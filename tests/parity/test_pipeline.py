@@ -9,7 +9,7 @@ import pytest
 
 from agents.pipeline import Pipeline, Trace
 from contracts import Misconfigured, Query
-from groundwire.wiring import assemble, build_handler, build_pipeline, ingest_corpus
+from groundwire.wiring import Intake, assemble, build_handler, build_pipeline, ingest_corpus
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / os.environ.get("GROUNDWIRE_DATA", "../shared/data")
@@ -108,7 +108,7 @@ async def test_a_new_corpus_is_answered_from_without_a_restart(tmp_path: Path) -
     docs, root = tmp_path / "docs", tmp_path / "root"
     docs.mkdir()
     (docs / "a.md").write_text("Refunds take 5 days.")
-    ingest_corpus([docs], root)
+    ingest_corpus(Intake([docs], root))
     pipeline = build_pipeline("default", root)
     old = await pipeline.run("refund")
     assert old.draft is not None
@@ -117,7 +117,7 @@ async def test_a_new_corpus_is_answered_from_without_a_restart(tmp_path: Path) -
         'version = 1\n[[intents]]\nlabel = "money"\nkeywords = { refund = 1 }\n'
         '[messages]\nout_of_scope = "Not here."\n'
     )
-    ingest_corpus([docs], root)
+    ingest_corpus(Intake([docs], root))
     new = await pipeline.run("refund")
     assert "6 days" in new.response.display_text
     assert new.intent.label == "money"
@@ -130,7 +130,7 @@ def test_a_bad_intents_file_stops_an_ingestion(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("Text.")
     (tmp_path / "intents.toml").write_text("version = 1")
     with pytest.raises(Misconfigured, match=r"intents\.toml.*Field required"):
-        ingest_corpus([tmp_path], tmp_path / "root")
+        ingest_corpus(Intake([tmp_path], tmp_path / "root"))
     assert not (tmp_path / "root").exists()
 
 
@@ -205,12 +205,12 @@ async def test_a_corpus_without_vectors_is_searched_by_words_alone(
     docs.mkdir()
     (docs / "a.md").write_text("# Refunds\n\nRefunds take 5 days.")
     (docs / "b.md").write_text("---\nlabels: [staff]\n---\n# Refunds\n\nRefunds for staff.")
-    ingest_corpus([docs], root)
+    ingest_corpus(Intake([docs], root))
     pipeline = build_pipeline("default", root)
     trace = await pipeline.run("How long does a refund take?")
     assert trace.context is not None
     assert trace.context.signals == ("keyword",)
     assert documents(trace) == ["a.md"]
     (docs / "a.md").write_text("# Refunds\n\nRefunds take 6 days.")
-    ingest_corpus([docs], root)
+    ingest_corpus(Intake([docs], root))
     assert "6 days" in (await pipeline.run("How long does a refund take?")).response.display_text

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from contracts import Intent, Query
-from groundwire.wiring import assemble, build_handler, ingest_corpus, workers
+from groundwire.wiring import Intake, assemble, build_handler, ingest_corpus, workers
 from groundwire.wiring.handlers import Retrieving
 from groundwire.wiring.workers import keeping_warm, warm
 
@@ -31,7 +31,7 @@ async def test_understand_learns_before_its_first_question(tmp_path: Path) -> No
     docs.mkdir()
     (docs / "a.md").write_text("A berth costs 20 a night.")
     (docs / "intents.toml").write_text(FILE)
-    ingest_corpus([docs], root, profile="fast", slow_later=True)
+    ingest_corpus(Intake([docs], root, "fast"), slow_later=True)
     handler = build_handler("understand", assemble("fast", root))
     assert not list(root.rglob("*.npz"))
     await warm(handler, log)
@@ -52,7 +52,7 @@ async def test_a_new_version_is_loaded_before_anybody_asks(
 
     def ingest(text: str) -> None:
         (docs / "a.md").write_text(text)
-        ingest_corpus([docs], root, profile="fast", slow_later=True)
+        ingest_corpus(Intake([docs], root, "fast"), slow_later=True)
 
     ingest("A berth costs 20 a night.")
     assembly = assemble("fast", root)
