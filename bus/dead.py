@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from pydantic_core import from_json
+
 from contracts import Invalid, Transient
 
 from .blob import blob_of
@@ -115,8 +117,8 @@ def replayable(raw: bytes | None, entry: DeadLetterEntry) -> dict[str, Any]:
     if raw is None:
         raise Invalid(f"the bytes of dead letter {entry.id} have expired: discard it")
     try:
-        envelope = json.loads(raw)
-    except (ValueError, RecursionError):
+        envelope = from_json(raw)
+    except ValueError:
         envelope = None
     if not isinstance(envelope, dict) or envelope.get("subject") != entry.record.query_id:
         raise Invalid(f"dead letter {entry.id} is no message of an accepted query: discard it")

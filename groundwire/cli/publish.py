@@ -1,7 +1,6 @@
 """`groundwire publish`: many questions at once, from a file or standard input."""
 
 import asyncio
-import json
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated, TextIO
 
 import typer
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from contracts import Channel, Invalid, Overloaded, Query
 from contracts.envelope import fields_at_fault
@@ -80,7 +80,7 @@ def _query(text: str, where: str, given: Defaults) -> Query:
     try:
         if not text.startswith("{"):
             return Query(text=text, session_id=given.session_id, channel=given.channel)
-        fields = json.loads(text)
+        fields = from_json(text)
         return Query.model_validate({**asdict(given), **fields})
     except ValidationError as error:
         raise Invalid(f"{where}: {fields_at_fault(error)}; nothing was published") from error

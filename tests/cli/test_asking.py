@@ -176,6 +176,7 @@ def test_published_ids_as_json_from_standard_input(groundwire: Commands) -> None
         ('{"text": "refund", "colour": "red"}', "colour: extra_forbidden"),
         ('{"session_id": "s"}', "text: missing"),
         ('{"text": ', "not JSON"),
+        ('{"text": ' + "[" * 100_000, "not JSON"),
         ('{"text": "refund \\ud800"}', "line 2"),
         ("x" * 8_001, "text: string_too_long"),
         ('{"text": "refund", "query_id": "a b"}', "query_id"),

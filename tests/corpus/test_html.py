@@ -3,6 +3,7 @@
 import pytest
 
 from groundwire.corpus import Chunking, Document, Source, chunk, read_source
+from groundwire.corpus.reading.html import DEEPEST
 
 PAGE = """<!doctype html><html lang="en-GB"><head><title>Refunds</title>
 <meta property="article:published_time" content="2024-02-03T10:00:00+00:00">
@@ -93,7 +94,10 @@ def test_a_page_that_lays_out_by_tables_keeps_its_words() -> None:
     assert "a" in document.text
 
 
-def test_elements_nested_without_end_are_refused() -> None:
-    """Not a crash."""
-    reading = read_source(Source("a.html", b"<div>" * 3_000 + b"x"))
-    assert reading.documents or "nested" in reading.problems[0].reason
+@pytest.mark.parametrize("opened", ["<div>", "<b>", "<ul><li>"])
+def test_elements_nested_without_end_are_refused(opened: str) -> None:
+    """Before anything is written by recursion; what is nested as deep as may be is read."""
+    [refused] = read_source(Source("a.html", (opened * 3_000 + "x").encode())).problems
+    assert "nested" in refused.reason
+    deep = opened * ((DEEPEST - 5) // opened.count("<")) + "words"
+    assert "words" in read(deep).text

@@ -6,10 +6,11 @@ Rows of one file with the same labels are one document. Columns: `question`, `an
 import csv
 import hashlib
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+
+from pydantic_core import from_json
 
 from ..model import Document, Origin, Problem
 from .made import Said, made
@@ -45,8 +46,8 @@ def csv_answers(source: Source) -> Reading:
 def json_answers(source: Source) -> Reading:
     """A list of objects, or one object from questions to answers."""
     try:
-        found = json.loads(decoded(source.raw))
-    except (ValueError, RecursionError) as error:
+        found = from_json(decoded(source.raw))
+    except ValueError as error:
         return Reading.refused(source, f"is not JSON: {error}")
     if isinstance(found, dict):
         lists = [value for value in found.values() if isinstance(value, list)]
@@ -91,8 +92,8 @@ def _csv_rows(text: str) -> Iterator[_Row]:
 
 def _parsed(line: str) -> Mapping[str, object] | str:
     try:
-        return _fields(json.loads(line))
-    except (ValueError, RecursionError) as error:
+        return _fields(from_json(line))
+    except ValueError as error:
         return f"is not JSON: {error}"
 
 

@@ -25,6 +25,8 @@ MAIN = "main, [role=main], article"
 
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
 _HEAD_BYTES = 4_096
+DEEPEST = 150  # elements are written by recursion, a few calls for each
+_TOO_DEEP = " > ".join("*" * (DEEPEST + 1))
 
 
 def html(source: Source) -> Reading:
@@ -35,11 +37,11 @@ def html(source: Source) -> Reading:
     try:
         text = decoded(source.raw, charset[1].decode("ascii", "ignore") if charset else None)
         page = LexborHTMLParser(text.replace("\0", ""))
+        if page.css_first(_TOO_DEEP) is not None:
+            return Reading.refused(source, f"its elements are nested more than {DEEPEST} deep")
         found = canonical(_main_text(page) or _whole_text(page))
     except Undecodable as error:
         return Reading.refused(source, str(error))
-    except RecursionError:
-        return Reading.refused(source, "its elements are nested too deeply")
     said = _said(page)
     if said.title is None and (first := re.match(r"#+ (.*)", found)):
         said = replace(said, title=first[1])

@@ -3,9 +3,10 @@
 Passages that share a `doc_id` become one document, in file order; others are their own.
 """
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass
+
+from pydantic_core import from_json
 
 from contracts.query import PUBLIC
 
@@ -61,11 +62,9 @@ def passages(source: Source) -> Reading:
 
 def _line(raw: str, source: Source) -> _Line:
     try:
-        value = json.loads(raw)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"is not JSON: {error.msg} at character {error.pos}") from error
-    except RecursionError as error:
-        raise ValueError("is not JSON that can be read: it is nested too deeply") from error
+        value = from_json(raw)
+    except ValueError as error:
+        raise ValueError(f"is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise ValueError("is not a JSON object")
     metadata = value.get("metadata")
