@@ -1,4 +1,4 @@
-"""Who may do what on the server: Redis ACL users, one for each stage, one for clients, one for the operator.
+"""Who may do what on the server: Redis ACL users, one for each stage, one for clients, for observers, the operator.
 
 Needs Redis 7 or Valkey: each grant is a selector, so that a command is allowed on the keys that it is meant for and
 on no others. A script runs with the rights of its caller, command by command; what EVALSHA itself is granted is no
@@ -13,6 +13,7 @@ from contracts import OUTCOMES, TOPOLOGY, Query, Stage, Topology
 from .keys import LANES, Keys
 
 CLIENT = "client"
+OBSERVER = "observer"
 OPERATOR = "operator"
 
 _CONNECTED = (
@@ -50,14 +51,15 @@ class User:
 
 
 def users(topology: Topology = TOPOLOGY) -> tuple[User, ...]:
-    """Every user there is: the stages in the order of the flow, clients, the operator."""
+    """Every user there is: the stages in the order of the flow, clients, observers, the operator."""
     stages = (
         User(stage.name, (*_CONNECTED, *(grant.rule for grant in _of_stage(stage, topology))))
         for stage in topology.stages
     )
     client = (*_CONNECTED, *(grant.rule for grant in _of_client(topology)))
+    observer = (*_CONNECTED, *(grant.rule for grant in _of_observer(topology)))
     operator = (*_OPERATING, f"~{_any('*')}")
-    return (*stages, User(CLIENT, client), User(OPERATOR, operator))
+    return (*stages, User(CLIENT, client), User(OBSERVER, observer), User(OPERATOR, operator))
 
 
 def _any(name: str) -> str:
@@ -132,6 +134,19 @@ def _of_client(topology: Topology) -> Iterator[Grant]:
     yield Grant(("get",), (_any("result:*"),), writes=False)
     work = tuple(map(_any, topology.work_streams))  # who lives, not what they work on
     yield Grant(("xinfo|consumers",), work, writes=False)
+    yield Grant(
+        ("exists",), tuple(_any(f"{stage.name}:alive:*") for stage in topology.stages), writes=False
+    )
+
+
+def _of_observer(topology: Topology) -> Iterator[Grant]:
+    """What `status` asks, and a scaler: how much there is, how old, who lives. It writes nothing."""
+    yield Grant(("get",), (LANES,), writes=False)
+    work = tuple(map(_any, topology.work_streams))
+    yield Grant(("xlen", "xrange", "xinfo|stream", "xinfo|consumers"), work, writes=False)
+    yield Grant(("zcard",), (_any("open"), *(f"{key}:delayed" for key in work)), writes=False)
+    yield Grant(("xlen",), (_any("dead"),), writes=False)
+    yield Grant(("hgetall",), (_any("counters"),), writes=False)
     yield Grant(
         ("exists",), tuple(_any(f"{stage.name}:alive:*") for stage in topology.stages), writes=False
     )

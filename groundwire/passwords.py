@@ -31,9 +31,11 @@ def read_passwords(path: Path) -> dict[str, str]:
     return found
 
 
-def make_passwords(path: Path, users: Iterable[str]) -> dict[str, str]:
-    """Write a new file, readable by its owner alone, with a password of 256 random bits for each user."""
-    made = {user: secrets.token_urlsafe(32) for user in users}
+def make_passwords(
+    path: Path, users: Iterable[str], known: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Write a new file, readable by its owner alone: what is known, and 256 random bits for each other user."""
+    made = {**(known or {}), **{user: secrets.token_urlsafe(32) for user in users}}
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

@@ -9,7 +9,7 @@ import pytest
 from bus_system import NOOP, STAGES, Noted, System, holds, query, soon
 
 from bus import Bus, UrlBackend
-from bus.access import CLIENT, OPERATOR, users
+from bus.access import CLIENT, OBSERVER, OPERATOR, users
 from bus.keys import LANES, Keys
 from bus.wire import Arg, Refused, Wire, text
 from contracts import Invalid, Permanent, Transient, Value
@@ -38,6 +38,7 @@ class Guarded(System):
         self.url = url
         self.bus = Bus(UrlBackend(url_of(CLIENT, url)), self.config)
         self.operator = Bus(UrlBackend(url_of(OPERATOR, url)), self.config)
+        self.observer = Bus(UrlBackend(url_of(OBSERVER, url)), self.config)
 
     def backend_of(self, stage: str) -> UrlBackend:
         """By its own user."""
@@ -60,7 +61,7 @@ async def guarded(server_url: str) -> AsyncIterator[Guarded]:
     for user in users():
         await system.call("ACL", "SETUSER", user.name, "reset", "on", f">{PASSWORD}", *user.rules)
     await system.call("ACL", "LOG", "RESET")
-    async with system, system.operator:
+    async with system, system.operator, system.observer:
         yield system
         await system.call("ACL", "DELUSER", *names)
 
@@ -92,6 +93,7 @@ async def test_five_users_run_the_whole_flow(guarded: Guarded) -> None:
         await guarded.bus.result("0-bare")
         assert [seen.event.stage for seen in await guarded.bus.trace(replayed)][-1] == "format"
         assert all(stage.workers for stage in (await guarded.operator.status()).stages)
+        assert all(stage.workers for stage in (await guarded.observer.status()).stages)
         assert await guarded.bus.idle_stages() == []
     assert all(lane.holds for lane in await guarded.operator.verify())
     assert await guarded.denied() == []
@@ -133,6 +135,12 @@ FORBIDDEN: list[tuple[str, tuple[Arg, ...]]] = [
     (CLIENT, ("XRANGE", KEYS.dead, "-", "+")),
     (CLIENT, ("GET", KEYS.raw("queries", "1-1"))),
     (CLIENT, ("SET", LANES, 7)),
+    (OBSERVER, ("XRANGE", KEYS.dead, "-", "+")),
+    (OBSERVER, ("XRANGE", KEYS.events, "-", "+")),
+    (OBSERVER, ("GET", KEYS.raw("queries", "1-1"))),
+    (OBSERVER, ("GET", KEYS.result("0-1"))),
+    (OBSERVER, ("XADD", KEYS.of("queries"), "*", "text", "forged")),
+    (OBSERVER, ("XDEL", KEYS.of("queries"), "1-1")),
     (OPERATOR, ("FLUSHALL",)),
     (OPERATOR, ("ACL", "SETUSER", OPERATOR, "+@all")),
     (OPERATOR, ("CONFIG", "SET", "appendonly", "no")),

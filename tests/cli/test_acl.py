@@ -11,7 +11,16 @@ from groundwire.embedded import TemporaryServer
 
 from .conftest import Commands
 
-USERS = ["understand", "retrieve", "synthesize", "critic", "format", "client", "operator"]
+USERS = [
+    "understand",
+    "retrieve",
+    "synthesize",
+    "critic",
+    "format",
+    "client",
+    "observer",
+    "operator",
+]
 
 
 def test_passwords_are_made_into_a_private_file_and_printed_as_hashes(nothing_up: Commands) -> None:
@@ -36,6 +45,36 @@ def test_without_passwords_it_says_that_nobody_can_log_in(nothing_up: Commands) 
     assert "nopass" not in done.out
     assert "without a password" in done.err
     assert "`default` is not in here" in done.err
+
+
+def test_a_folder_has_a_url_for_each_user_and_keeps_its_passwords(nothing_up: Commands) -> None:
+    """Written again, for another server and another set of users, nobody has to log in anew."""
+    folder = nothing_up.home.folder / "access"
+    done = nothing_up("acl", "--folder", folder, "--url", "redis://valkey:6379/0")
+    assert (done.code, done.err) == (0, "")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    passwords = folder / "passwords"
+    words = dict(line.split() for line in passwords.read_text().splitlines())
+    assert list(words) == [*USERS, "default"]
+    for user, word in words.items():
+        url = (folder / user / "redis-url").read_text().strip()
+        assert url == f"redis://{user}:{word}@valkey:6379/0"
+        assert word not in done.out + (folder / "server" / "users.acl").read_text()
+    assert (folder / "server" / "password").read_text().strip() == words["default"]
+
+    passwords.write_text("".join(f"{user} {words[user]}\n" for user in USERS if user != "format"))
+    assert nothing_up("acl", "--folder", folder, "--url", "unix:///run/valkey.sock").code == 0
+    later = dict(line.split() for line in passwords.read_text().splitlines())
+    assert later.keys() == words.keys()
+    assert [user for user in USERS if later[user] != words[user]] == ["format"]
+    assert (folder / "critic" / "redis-url").read_text().startswith("unix://critic:")
+
+
+def test_a_url_that_names_a_user_already_is_refused(nothing_up: Commands) -> None:
+    """Else all would share it; nothing is written."""
+    done = nothing_up("acl", "--folder", "access", "--url", "redis://me:pw@valkey:6379/0")
+    assert (done.code, "pw" in done.err) == (2, False)
+    assert not (nothing_up.home.folder / "access").exists()
 
 
 @pytest.mark.parametrize("line", ["format", "format two words", "nobody word"])

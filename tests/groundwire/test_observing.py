@@ -13,6 +13,7 @@ from bus import Hop, Vitals
 from groundwire.health import Answers, listening
 from groundwire.metrics import GAUGES, WorkerMetrics
 from groundwire.observing import observing
+from groundwire.probe import faults_at
 from groundwire.readiness import Limits, faults_of_life, faults_of_readiness
 from groundwire.settings import load_settings
 
@@ -64,13 +65,15 @@ def test_a_stuck_loop_is_not_alive() -> None:
 
 
 def test_the_port_answers_yes_no_and_numbers() -> None:
-    """200 and 503 with the reasons; the next free port where one is taken."""
+    """200 and 503 with the reasons, to a probe too; the next free port where one is taken."""
     answers = Answers(list, lambda: ["a", "b"], lambda: ("text/plain", b"x 1\n"))
     with listening("127.0.0.1", 20_000, answers) as port:
         assert get(port, "/livez") == (200, "ok\n")
         assert get(port, "/readyz") == (503, "a\nb\n")
         assert get(port, "/metrics") == (200, "x 1\n")
         assert get(port, "/")[0] == 404
+        assert faults_at(f"http://127.0.0.1:{port}/livez") is None
+        assert faults_at(f"http://127.0.0.1:{port}/readyz") == "a\nb"
         with listening("127.0.0.1", port, answers) as other:
             assert other > port
             assert get(other, "/livez")[0] == 200
