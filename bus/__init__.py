@@ -7,6 +7,7 @@ from .events import Seen
 from .log import Log, no_log
 from .results import Result
 from .status import StageStatus, SystemStatus
+from .tls import Tls
 from .verify import Verification
 from .watch import Hop, Vitals, Watch
 from .wire import Backend, UrlBackend
@@ -23,6 +24,7 @@ __all__ = [
     "Seen",
     "StageStatus",
     "SystemStatus",
+    "Tls",
     "UrlBackend",
     "Verification",
     "Vitals",

@@ -16,6 +16,8 @@ from redis.retry import Retry
 
 from contracts import Misconfigured, Unreachable
 
+from .tls import Tls, causes, connection_classes, why_tls_failed
+
 Arg = str | bytes | int
 
 
@@ -36,15 +38,16 @@ class Backend(Protocol):
 
 
 class UrlBackend:
-    """A server by its URL: redis://, rediss:// or unix://."""
+    """A server by its URL: redis://, rediss:// (TLS) or unix://."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, tls: Tls | None = None) -> None:
         self._url = url
+        self._context = (tls or Tls()).context() if url.startswith("rediss:") else None
 
     def pool(self, timeout_s: float) -> aioredis.ConnectionPool:
         """A pool of RESP2 connections without driver retries."""
         try:
-            return aioredis.ConnectionPool.from_url(
+            pool = aioredis.ConnectionPool.from_url(
                 self._url,
                 retry=Retry(NoBackoff(), 0),
                 socket_timeout=None,  # the wire's: the driver's own makes a task of each send
@@ -54,19 +57,29 @@ class UrlBackend:
             raise Misconfigured(
                 "the server's URL must begin redis://, rediss:// or unix://"
             ) from error
+        self._secure(pool)
+        return pool
 
     def sync_client(self, timeout_s: float) -> redis.Redis:
         """A client with the same options for a thread, giving up on a reply after `timeout_s`."""
         pool = redis.ConnectionPool.from_url(
             self._url, socket_timeout=timeout_s, **_options(timeout_s)
         )
+        self._secure(pool)
         return redis.Redis(connection_pool=pool)
+
+    def _secure(self, pool: aioredis.ConnectionPool | redis.ConnectionPool) -> None:
+        if self._context is not None:
+            asynchronous, blocking = connection_classes
+            is_blocking = isinstance(pool, redis.ConnectionPool)
+            pool.connection_class = blocking if is_blocking else asynchronous
+            pool.connection_kwargs["context"] = self._context
 
 
 def _options(timeout_s: float) -> dict[str, Any]:
     return {
         "protocol": 2,
-        "socket_connect_timeout": min(timeout_s, 5.0),
+        "socket_connect_timeout": min(0.9 * timeout_s, 5.0),  # before the wire's: it knows why
         "legacy_responses": True,
     }
 
@@ -107,10 +120,14 @@ class Wire:
                     connection = self._connection or await self._connect()
                     await connection.send_packed_command(pack_command(args))  # type: ignore[arg-type]
                     return await connection.read_response()
-            except (errors.ConnectionError, errors.TimeoutError, OSError) as error:
+            except (
+                errors.ConnectionError,
+                errors.TimeoutError,
+                errors.InvalidResponse,
+                OSError,
+            ) as error:
                 await self._drop()
-                why = str(error) or f"nothing within {self._timeout_s:g} s"
-                raise Unreachable(f"no reply to {args[0]!s}: {why}") from error
+                raise Unreachable(f"no reply to {args[0]!s}: {self._why(error)}") from error
             except errors.ResponseError as error:
                 if not _is_denial(error):
                     raise
@@ -122,6 +139,11 @@ class Wire:
                 await self._drop()
                 raise
 
+    def _why(self, error: Exception) -> str:
+        if isinstance(error, errors.InvalidResponse):
+            return f"what answers is no Redis server, or wants TLS (rediss://): {error}"
+        return why_tls_failed(error) or str(error) or f"nothing within {self._timeout_s:g} s"
+
     async def script(self, name: str, keys: Sequence[str], args: Sequence[Arg]) -> Any:
         """Run a script by its digest; a server that has forgotten it gets the source."""
         try:
@@ -131,7 +153,14 @@ class Wire:
 
     async def _connect(self) -> Any:
         self._connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
-        await self._connection.connect()
+        try:
+            await self._connection.connect()
+        except errors.ConnectionError as error:
+            if not _was_shut(error):
+                raise
+            secured = isinstance(self._connection, aioredis.SSLConnection)
+            wanted = "another certificate of its clients" if secured else "TLS (rediss://)"
+            raise errors.ConnectionError(f"it hung up: does it want {wanted}?") from error
         self.connection_number += 1
         return self._connection
 
@@ -144,6 +173,12 @@ class Wire:
         connection, self._connection = self._connection, None
         if connection is not None:
             await connection.disconnect(nowait=True)
+
+
+def _was_shut(error: errors.ConnectionError) -> bool:
+    """Whether the other side took the connection and ended it."""
+    is_reset = any(isinstance(cause, ConnectionResetError) for cause in causes(error))
+    return is_reset or "closed by server" in str(error)
 
 
 def _is_denial(error: errors.ResponseError) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bus import Bus, BusConfig, UrlBackend
+from bus import Bus, BusConfig, Tls, UrlBackend
 from contracts import NoSystem
 from groundwire.embedded import find_system
 from groundwire.settings import Settings, load_settings
@@ -32,6 +32,12 @@ def bus_config(settings: Settings) -> BusConfig:
     )
 
 
+def server_at(url: str, settings: Settings) -> UrlBackend:
+    """The server at a URL, with the certificates that the settings name; Misconfigured if one can't be read."""
+    tls = Tls(settings.redis_tls_ca, settings.redis_tls_cert, settings.redis_tls_key)
+    return UrlBackend(url, tls)
+
+
 async def system_url(settings: Settings) -> str:
     """The server's URL: the one that is set, else the running system's; NoSystem says what to start."""
     if settings.redis_url is not None:
@@ -52,5 +58,5 @@ async def connect(
     """A client of the server at `url`; without one, of the system that the settings or this folder name."""
     known = settings or load_settings(os.environ, Path.cwd())
     address = url or await system_url(known)
-    async with Bus(UrlBackend(address), bus_config(known)) as bus:
+    async with Bus(server_at(address, known), bus_config(known)) as bus:
         yield bus

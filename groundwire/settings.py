@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_core import ErrorDetails
 
 from contracts.errors import Misconfigured
@@ -23,6 +31,7 @@ PREFIX = "GROUNDWIRE_"
 FILE_NAME = "groundwire.toml"
 SECRETS = ("redis_url", "embeddings_key")
 """What may come from a file instead, and is never printed whole."""
+PATHS = ("data", "corpus", "intents", "redis_tls_ca", "redis_tls_cert", "redis_tls_key")
 SCHEMES = ("redis", "rediss", "unix")
 
 Count = Annotated[int, Field(ge=1)]
@@ -38,6 +47,17 @@ class Settings(BaseModel):
     home: Path = Field(description="Where the embedded server, its data, logs and corpus live.")
     redis_url: SecretStr | None = Field(
         None, description="A server of your own instead of the embedded one."
+    )
+    redis_tls_ca: Path | None = Field(
+        None,
+        description="PEM file of the authority that signs the server's certificate; unset: those of the system.",
+    )
+    redis_tls_cert: Path | None = Field(
+        None, description="PEM file of our own certificate, where the server wants one."
+    )
+    redis_tls_key: Path | None = Field(
+        None,
+        description="PEM file of its key, unencrypted; unset: it is in the certificate's file.",
     )
     data: Path | None = Field(None, description="Folder with test and benchmark data.")
     corpus: Path = Field(description="Root of the corpus snapshots.")
@@ -106,6 +126,13 @@ class Settings(BaseModel):
             _check_server_url(url.get_secret_value())
         return url
 
+    @field_validator("redis_tls_key")
+    @classmethod
+    def _belongs_to_a_certificate(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        if key is not None and info.data.get("redis_tls_cert") is None:
+            raise ValueError("needs the certificate that it belongs to: set redis_tls_cert too")
+        return key
+
     @field_validator("embeddings_url")
     @classmethod
     def _is_an_endpoint(cls, url: str | None) -> str | None:
@@ -148,7 +175,7 @@ def load_settings(env: Mapping[str, str], folder: Path) -> Settings:
     home = _path_in(folder, given.get("home", ".groundwire"))
     given["home"] = home
     given.setdefault("corpus", home / "corpus" if isinstance(home, Path) else None)
-    for name in ("data", "corpus", "intents"):
+    for name in PATHS:
         if name in given:
             given[name] = _path_in(folder, given[name])
     try:
@@ -256,6 +283,8 @@ def _check_server_url(url: str) -> None:
         raise ValueError("must be a URL with a valid host and port") from None
     if scheme not in SCHEMES:
         raise ValueError("must begin with redis://, rediss:// or unix://")
+    if "ssl_" in parts.query:
+        raise ValueError("must hold no ssl_ option: certificates are redis_tls_ca, _cert and _key")
     if scheme == "unix" and not parts.path.strip("/"):
         raise ValueError("must name the socket: unix:///path/to/socket")
     if scheme != "unix" and not host:

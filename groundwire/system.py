@@ -14,10 +14,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bus import Bus, UrlBackend
+from bus import Bus
 from contracts import TOPOLOGY, GroundwireError, Invalid, NoSystem, Unreachable
 from groundwire import logs
-from groundwire.client import bus_config
+from groundwire.client import bus_config, server_at
 from groundwire.corpus import is_root
 from groundwire.embedded import EmbeddedServer, SystemLock, SystemState
 from groundwire.nursery import CAN_FORK, Child, Nursery
@@ -94,7 +94,7 @@ async def running_system(
         stack.enter_context(lock)
         on_step("starting the server")
         url, env, url_file = await _server(settings, stack, temporary=temporary)
-        bus = await stack.enter_async_context(Bus(UrlBackend(url), bus_config(settings)))
+        bus = await stack.enter_async_context(Bus(server_at(url, settings), bus_config(settings)))
         nursery = Nursery(settings.home / "logs" / "nursery.log", child_environment(env))
         start = partial(_start, nursery)
         specs = [WorkerSpec(name, count, start(name)) for name, count in counts.items()]

@@ -2,15 +2,14 @@
 
 import time
 
-from bus import UrlBackend
 from bus.facts import ask_server
 from contracts import GroundwireError, NoSystem
-from groundwire.client import bus_config, system_url
+from groundwire.client import bus_config, server_at, system_url
 from groundwire.settings import Settings
 
 from .finding import Finding
 from .machine import examine_machine
-from .server import judge_server, judge_url
+from .server import judge_encryption, judge_server, judge_url
 
 __all__ = ["Finding", "examine"]
 
@@ -24,12 +23,18 @@ async def examine(settings: Settings) -> list[Finding]:
         url = await system_url(settings)
     except NoSystem as error:
         return [*findings, Finding("server", "warning", str(error))]
-    return [*findings, judge_url(url, bus_config(settings).block_s), *await _server(url, settings)]
+    has_certificates = bool(settings.redis_tls_ca or settings.redis_tls_cert)
+    return [
+        *findings,
+        judge_url(url, bus_config(settings).block_s),
+        judge_encryption(url, has_certificates=has_certificates),
+        *await _server(url, settings),
+    ]
 
 
 async def _server(url: str, settings: Settings) -> list[Finding]:
     try:
-        facts = await ask_server(UrlBackend(url), timeout_s=REPLY_S, clock=time.time)
+        facts = await ask_server(server_at(url, settings), timeout_s=REPLY_S, clock=time.time)
     except GroundwireError as error:
         cure = "is it running, are user and password right, is it the operator's?"
         return [Finding("server", "error", str(error), cure)]

@@ -46,6 +46,22 @@ def judge_url(url: str, block_s: float) -> Finding:
     )
 
 
+def judge_encryption(url: str, *, has_certificates: bool) -> Finding:
+    """Whether what certificates are set for is what the URL does."""
+    parts = urlsplit(url)
+    if parts.scheme == "rediss":
+        return Finding("encryption", "ok", "TLS, certificate and host name checked")
+    if has_certificates:
+        return Finding(
+            "encryption",
+            "warning",
+            f"certificates are set, but the URL begins with {parts.scheme}://: nothing is encrypted",
+            "rediss:// and the port for TLS",
+        )
+    where = "stays on this machine" if parts.scheme == "unix" else f"none to {parts.hostname}"
+    return Finding("encryption", "ok", where)
+
+
 def _version(info: Mapping[str, str]) -> Finding:
     name = info.get("server_name", "redis")
     version = info.get(f"{name}_version", info.get("redis_version", "0"))

@@ -132,8 +132,8 @@ async def build_worker(
     watch: "Watch | None" = None,
 ) -> Built:
     """The worker of one stage: its handler on the current corpus, its place on the bus."""
-    from bus import UrlBackend, Worker
-    from groundwire.client import bus_config
+    from bus import Worker
+    from groundwire.client import bus_config, server_at
 
     try:
         place = TOPOLOGY.stage(stage)
@@ -154,7 +154,7 @@ async def build_worker(
     worker = Worker(
         place,
         handler,
-        backend=UrlBackend(url),
+        backend=server_at(url, settings),
         consumer=consumer,
         config=bus_config(settings),
         configdigest=assembly.digest,

@@ -1,4 +1,4 @@
-"""A server of one's own by its URL: user and password, a database number, TCP; the password stays a secret."""
+"""A server of one's own by its URL: user and password, a database number, TLS; the password stays a secret."""
 
 import socket
 import subprocess
@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 import redis
 from e2e.machine import HANDBOOK, Home, eventually, running_up
+from tls_front import Papers, tls_front
 
 from groundwire.embedded.binary import find_binary
 
@@ -62,11 +63,19 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 @pytest.fixture(scope="module")
 def own(port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
-    """`up` on that server, in its database 2."""
-    url = f"redis://gw:{quote(PASSWORD, safe='')}@127.0.0.1:{port}/2"
-    home = Home(tmp_path_factory.mktemp("own"), (("GROUNDWIRE_REDIS_URL", url),))
-    with running_up(home, "--docs", HANDBOOK):
-        yield home
+    """`up` on that server, in its database 2, over TLS with certificates on both sides."""
+    papers = Papers.make(tmp_path_factory.mktemp("papers"))
+    target = f"redis://gw:{quote(PASSWORD, safe='')}@127.0.0.1:{port}/2"
+    with tls_front(target, papers.context(asks_clients=True)) as url:
+        variables = {
+            "GROUNDWIRE_REDIS_URL": url,
+            "GROUNDWIRE_REDIS_TLS_CA": str(papers.ca),
+            "GROUNDWIRE_REDIS_TLS_CERT": str(papers.cert),
+            "GROUNDWIRE_REDIS_TLS_KEY": str(papers.key),
+        }
+        home = Home(tmp_path_factory.mktemp("own"), tuple(variables.items()))
+        with running_up(home, "--docs", HANDBOOK):
+            yield home
 
 
 @pytest.fixture
@@ -134,7 +143,7 @@ def test_no_file_and_no_command_line_holds_the_password(own: Home) -> None:
         assert_no_secret(file.read_text(errors="replace"))
     listing = subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True)
     assert_no_secret(listing.stdout)
-    assert "gw:***@127.0.0.1" in own.said()
+    assert "gw:***@localhost" in own.said()
 
 
 def test_the_url_may_come_from_a_file_or_from_groundwire_toml(
@@ -144,10 +153,10 @@ def test_the_url_may_come_from_a_file_or_from_groundwire_toml(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """`GROUNDWIRE_REDIS_URL_FILE`, `redis_url` and `redis_url_file` name the same server."""
-    url = dict(own.variables)["GROUNDWIRE_REDIS_URL"]
-    (tmp_path / "url").write_text(url + "\n")
-    (tmp_path / "groundwire.toml").write_text(f'redis_url = "{url}"\n')
-    plain = Commands(Home(tmp_path), monkeypatch, capsys)
+    url, *papers = own.variables
+    (tmp_path / "url").write_text(url[1] + "\n")
+    (tmp_path / "groundwire.toml").write_text(f'redis_url = "{url[1]}"\n')
+    plain = Commands(Home(tmp_path, tuple(papers)), monkeypatch, capsys)
     assert plain("ask", QUESTION).code == 0
     (tmp_path / "groundwire.toml").write_text('redis_url_file = "url"\n')
     assert plain("status").code == 0

@@ -11,7 +11,7 @@ from bus.facts import ServerFacts, ask_server
 from bus.groups import agree_on_lanes
 from bus.wire import Wire
 from groundwire.doctor import Finding, examine
-from groundwire.doctor.server import judge_server, judge_url
+from groundwire.doctor.server import judge_encryption, judge_server, judge_url
 from groundwire.embedded import TemporaryServer
 from groundwire.settings import load_settings
 from groundwire.wiring import Intake, ingest_corpus
@@ -81,6 +81,22 @@ def test_what_would_harm_is_said_with_its_cure(
 def test_a_socket_timeout_below_block_is_an_error(url: str, level: str) -> None:
     """It would end every read that only waits for work."""
     assert judge_url(url, 2.0).level == level
+
+
+@pytest.mark.parametrize(
+    ("url", "has_certificates", "level"),
+    [
+        ("rediss://host", True, "ok"),
+        ("redis://host", True, "warning"),
+        ("redis://host", False, "ok"),
+        ("unix:///tmp/a.sock", False, "ok"),
+    ],
+)
+def test_certificates_that_nothing_uses_are_a_warning(
+    url: str, has_certificates: bool, level: str
+) -> None:
+    """One s is missing in the URL, and everything works: unencrypted."""
+    assert judge_encryption(url, has_certificates=has_certificates).level == level
 
 
 @pytest.mark.server

@@ -106,6 +106,7 @@ def test_a_bad_value_in_the_file_names_its_key_and_file(tmp_path: Path) -> None:
         f"redis://:{SECRET}@host:port",
         f"redis://:{SECRET}@[host",
         f"unix://:{SECRET}@",
+        f"rediss://:{SECRET}@host?ssl_cert_reqs=none",
         SECRET,
     ],
 )
@@ -115,6 +116,14 @@ def test_a_bad_url_is_refused_without_repeating_it(tmp_path: Path, url: str) -> 
         load_settings({"GROUNDWIRE_REDIS_URL": url}, tmp_path)
     assert SECRET not in str(caught.value)
     assert caught.value.__suppress_context__
+
+
+def test_a_key_without_its_certificate_is_refused(tmp_path: Path) -> None:
+    """A certificate may hold its key; a key alone is half of what was meant."""
+    with pytest.raises(Misconfigured, match="GROUNDWIRE_REDIS_TLS_KEY: needs the certificate"):
+        load_settings({"GROUNDWIRE_REDIS_TLS_KEY": "client.key"}, tmp_path)
+    both = {"GROUNDWIRE_REDIS_TLS_CERT": "client.pem", "GROUNDWIRE_REDIS_TLS_KEY": "client.key"}
+    assert load_settings(both, tmp_path).redis_tls_key == tmp_path / "client.key"
 
 
 def test_the_url_may_come_from_a_file(tmp_path: Path) -> None:
