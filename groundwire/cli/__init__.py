@@ -1,5 +1,7 @@
 """The command line: one file per command. `main` is the entry point."""
 
+import os
+import signal
 import sys
 
 from groundwire.owners import foreign_owner
@@ -15,6 +17,10 @@ def main() -> None:
         sys.stderr.write(f"groundwire: {stranger}\n")
         sys.exit(ExitCode.USAGE)
     compute_on_one()
+    if (
+        os.getpid() == 1
+    ):  # of a container: the kernel keeps from it every signal that it has no handler for
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         from .app import run
 
