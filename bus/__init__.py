@@ -9,7 +9,7 @@ from .results import Result
 from .status import StageStatus, SystemStatus
 from .tls import Tls
 from .verify import Verification
-from .watch import Hop, Vitals, Watch
+from .watch import Handling, Hop, Vitals, Watch
 from .wire import Backend, UrlBackend
 from .worker import Worker
 
@@ -18,6 +18,7 @@ __all__ = [
     "Bus",
     "BusConfig",
     "DeadLetterEntry",
+    "Handling",
     "Hop",
     "Log",
     "Result",

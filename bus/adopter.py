@@ -11,6 +11,7 @@ from .log import Log
 from .opening import open_query, query_of_bare
 from .pause import Pause
 from .settle import Place
+from .watch import handling_of
 from .wire import Wire, text
 
 
@@ -53,7 +54,11 @@ class Adopter:
                 *((blob.ttl_ms, blob.body) if blob is not None else ()),
             ],
         )
-        self._log("query.adopted", query_id=opening.query_id, status=status)
+        facts = handling_of(delivery, place, opening.query_id).fields()
+        if status == "ADOPTED":
+            self._log("query.adopted", **facts | {"trace_id": opening.trace_id})
+        elif status == "KNOWN":
+            self._log("delivery.dropped", **facts)
         return None
 
     async def _until_taken(self, keys: list[str], args: list[str | bytes | int]) -> str:

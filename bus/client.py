@@ -29,6 +29,7 @@ from .durable import confirm_stored
 from .events import Seen, follow, latest_event, trace_of
 from .groups import agree_on_lanes
 from .keys import Keys
+from .log import Log, no_log
 from .opening import Opening, mint_query_id, open_query
 from .pause import Pause
 from .results import Result, Waiters, read_results, response_of, streams_of
@@ -47,8 +48,14 @@ class Bus:
     """A client's connections. Use it as an async context manager."""
 
     def __init__(
-        self, backend: Backend, config: BusConfig | None = None, topology: Topology = TOPOLOGY
+        self,
+        backend: Backend,
+        config: BusConfig | None = None,
+        topology: Topology = TOPOLOGY,
+        *,
+        log: Log = no_log,
     ) -> None:
+        self._log = log
         self._backend = backend
         self.config = config or BusConfig()
         self._topology = topology
@@ -257,7 +264,12 @@ class Bus:
                 stored += [number, blob.ttl_ms, blob.body]
         args += stored
         answers = await self._until_answered(names, args)
-        return [self._accepted(text(status), text(query_id)) for status, query_id in answers]
+        ids = [self._accepted(text(status), text(query_id)) for status, query_id in answers]
+        for (status, query_id), (_, opening) in zip(answers, chunk, strict=True):
+            if text(status) == "ACCEPTED":
+                facts = {"query_id": text(query_id), "lane": lane, "trace_id": opening.trace_id}
+                self._log("query.accepted", **facts)
+        return ids
 
     async def _until_answered(
         self, keys: list[str], args: list[str | bytes | int]

@@ -19,6 +19,12 @@ class Delivery:
     envelope: Envelope[Value] | None = None
     """Until the fate is decided."""
     type: str = ""
+    message_id: str = ""
+    """Of its envelope, once that has been read, as are the two that follow."""
+    traceparent: str = ""
+    tracestate: str | None = None
+    started: float = 0.0
+    """When its handler was called, on the performance counter."""
     deadline_ms: int = 0
     waited_ms: int = 0
     handled_s: float = 0.0

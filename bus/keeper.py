@@ -21,7 +21,7 @@ from .log import Log
 from .overdue import Overdue
 from .reader import Reader
 from .settle import Place
-from .watch import Vitals, Watch
+from .watch import Vitals, Watch, handling_of
 from .wire import Wire, text
 
 _OWN_REPORTED = 500
@@ -85,7 +85,7 @@ class Keeper:
         stream = place.stage.consumes
         names = [place.stream, keys.delayed(stream), keys.delayed_body(stream), keys.open]
         names += [keys.of(name) for name in place.stage.next_streams]
-        watched = 0 if self._watch is None else 1
+        watched = int(self._watch is not None and self._watch.is_measuring)
         now_ms, has_group, backlog, own, others, overdue, seen = await self._wire.script(
             "tick", names, [place.stage.name, place.consumer, _OWN_REPORTED, watched]
         )
@@ -123,8 +123,9 @@ class Keeper:
         for entry_id in self._missed & unknown.keys():
             entries = await self._wire.call("XRANGE", self._place.stream, entry_id, entry_id)
             for _, flat in entries:
-                if self._hand.take(Delivery(entry_id, fields_of(flat), unknown[entry_id])):
-                    self._log("read.reconciled", stage=self._place.stage.name, entry=entry_id)
+                found = Delivery(entry_id, fields_of(flat), unknown[entry_id])
+                if self._hand.take(found):
+                    self._log("delivery.reconciled", **handling_of(found, self._place).fields())
         self._missed = set(unknown)
 
     async def _claim(self, names: list[str], pending: list[int], idle_ms: list[int]) -> None:
@@ -150,6 +151,6 @@ class Keeper:
             [place.stage.name, place.consumer, room, lease_ms, _REAP_AFTER_MS, *suspects],
         )
         for i in range(0, len(claimed), 3):
-            self._hand.take(Delivery(text(claimed[i]), fields_of(claimed[i + 2]), claimed[i + 1]))
-        if claimed:
-            self._log("work.claimed", stage=place.stage.name, entries=len(claimed) // 3)
+            taken = Delivery(text(claimed[i]), fields_of(claimed[i + 2]), claimed[i + 1])
+            self._hand.take(taken)
+            self._log("delivery.claimed", **handling_of(taken, place).fields())

@@ -24,7 +24,7 @@ from .reader import Reader
 from .runner import Handler, Runner
 from .settle import Place
 from .settler import Settler
-from .watch import Vitals, Watch
+from .watch import Vitals, Watch, handling_of
 from .wire import Arg, Backend, Wire
 
 NOBODY = "released"
@@ -70,6 +70,7 @@ class LaneWorker:
             jitter=jitter,
             failed_message=failed_message,
             deadline_of=self._deadline_of,
+            started=None if watch is None else watch.started,
         )
         overdue = Overdue(
             place,
@@ -158,11 +159,13 @@ class LaneWorker:
         for delivery in deliveries:
             args += [delivery.id, delivery.deliveries]
         try:
-            released = await self._wire.script("release", [self._place.stream], args)
-            self._log("work.released", stage=self._place.stage.name, entries=released)
+            await self._wire.script("release", [self._place.stream], args)
         except (Unreachable, errors.ResponseError) as error:
             # Our liveness key ends with us: siblings take the work, at the price of one delivery.
             self._log("release.failed", stage=self._place.stage.name, error=str(error)[:200])
+            return
+        for delivery in deliveries:
+            self._log("delivery.released", **handling_of(delivery, self._place).fields())
 
     async def leave(self) -> None:
         """Leave the group, if nothing is left in hand, and close the connections. After the last beat."""

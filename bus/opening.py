@@ -25,6 +25,7 @@ class Opening:
     digest: str
     deadline_ms: int
     left_ms: int
+    trace_id: str
     body: bytes
 
     def blob(self, keys: Keys, config: BusConfig) -> Blob | None:
@@ -56,6 +57,7 @@ def open_query(query: Query, *, now: datetime, deadline_s: float, source: str) -
         digest=payload_digest(query),
         deadline_ms=to_ms(deadline),
         left_ms=int(deadline_s * 1000),
+        trace_id=envelope.traceparent[3:35],
         body=encode(envelope),
     )
 

@@ -9,6 +9,7 @@ from .log import Log
 from .runner import Runner
 from .settle import Place
 from .settler import Settler
+from .watch import handling_of
 from .wire import Wire, text
 
 _LOOKED_AT = 50
@@ -66,7 +67,7 @@ class Overdue:
     async def _end(self, delivery: Delivery) -> None:
         await fetch(self._wire, self._place.keys, delivery)
         self._settler.put(await self._runner.overdue(delivery))
-        self._log("work.overdue", stage=self._place.stage.name, entry=delivery.id)
+        self._log("delivery.overdue", **handling_of(delivery, self._place).fields())
 
 
 def subject_of(delivery: Delivery) -> str:

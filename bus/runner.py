@@ -21,6 +21,7 @@ from .delivery import Delivery, Settlement
 from .failed import FAILED_MESSAGE, failed_envelope
 from .fate import DeadLetter, Emit, Fate, Park, after_error, before_handler
 from .settle import Place
+from .watch import Handling, handling_of
 
 Handler = Callable[[Any], Awaitable[Value]]
 
@@ -40,7 +41,9 @@ class Runner:
         jitter: Callable[[], float],
         failed_message: str | None,
         deadline_of: Callable[[str], Awaitable[int | None]],
+        started: Callable[[Handling], None] | None = None,
     ) -> None:
+        self._started = started
         self._deadline_of = deadline_of
         self._place = place
         self._handler = handler
@@ -93,7 +96,7 @@ class Runner:
             return await self.lost(delivery)
         match self._decoder.decode(raw):
             case Decoded(envelope):
-                delivery.envelope, delivery.type = envelope, envelope.type
+                _read(delivery, envelope)
                 return self.bury(delivery, _NOBODY_RAN_IT, envelope.subject)
             case _:
                 return await self.run(delivery, raw)
@@ -102,7 +105,7 @@ class Runner:
         return await self._deadline_of(query_id) is not None
 
     async def _handle(self, delivery: Delivery, envelope: Envelope[Value]) -> Settlement:
-        delivery.envelope, delivery.type = envelope, envelope.type
+        _read(delivery, envelope)
         now_ms, deadline_ms = self._clock.now_ms(), to_ms(envelope.deadline)
         delivery.waited_ms = max(0, now_ms - to_ms(envelope.time))
         config = self._place.config
@@ -112,7 +115,9 @@ class Runner:
         if refused:
             return self.bury(delivery, refused, envelope.subject)
         delivery.deadline_ms = deadline_ms
-        started = time.perf_counter()
+        if self._started is not None:
+            self._started(handling_of(delivery, self._place, envelope.subject))
+        delivery.started = started = time.perf_counter()
         try:
             message = await self._handler(envelope.data)
             if self._place.used_digest is not None:
@@ -176,6 +181,12 @@ class Runner:
             message=self._failed_message,
         )
         return Settlement(delivery, fate, query_id, body, is_stranger=subject is None)
+
+
+def _read(delivery: Delivery, envelope: Envelope[Value]) -> None:
+    """The delivery knows its envelope, and keeps what is asked of it once that is gone."""
+    delivery.envelope, delivery.type = envelope, envelope.type
+    delivery.message_id, delivery.traceparent = envelope.id, envelope.traceparent
 
 
 def stranger_id(place: Place, entry_id: str) -> str:

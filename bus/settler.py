@@ -15,7 +15,7 @@ from .hand import Hand
 from .log import Log
 from .pause import Pause
 from .settle import Place, settle_call
-from .watch import Watch, hop_of
+from .watch import Watch, handling_of, hop_of
 from .wire import Wire, text
 
 
@@ -101,7 +101,7 @@ class Settler:
             if reply == b"OK":
                 self._hand.drop(settlement.delivery)
                 if self._watch is not None:
-                    self._watch.settled(hop_of(settlement, self._place.stage.name))
+                    self._watch.settled(hop_of(settlement, self._place))
                 continue
             status = text(reply)
             if status.startswith("REFUSED"):
@@ -109,20 +109,18 @@ class Settler:
                 continue
             self._hand.drop(settlement.delivery)
             if status == "FENCED" and self._watch is not None:
-                self._watch.settled(hop_of(settlement, self._place.stage.name, is_fenced=True))
+                self._watch.settled(hop_of(settlement, self._place, is_fenced=True))
             if status == "NOT_PENDING":
                 # Its group was lost, which is told where that is mended: this comes again.
-                self._log("settle.not_pending", stage=self._place.stage.name)
-            elif status != "GONE":
-                self._log(
-                    "settle.dropped",
-                    stage=self._place.stage.name,
-                    query_id=settlement.subject,
-                    status=status,
-                )
+                self._log("delivery.not_pending", **self._facts(settlement))
+            elif status == "CLOSED":
+                self._log("delivery.dropped", **self._facts(settlement))
         if refused:
             self._log("settle.refused", stage=self._place.stage.name, entries=len(refused))
         return refused
+
+    def _facts(self, settlement: Settlement) -> dict[str, object]:
+        return handling_of(settlement.delivery, self._place, settlement.subject).fields()
 
 
 def take_batch(outbox: deque[Settlement], config: BusConfig) -> list[Settlement]:

@@ -1,32 +1,86 @@
 """The facts of a worker, for whoever measures it: told hop by hop, or asked for. Without a watch nothing is counted."""
 
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from contracts import outcome_of
 
-from .delivery import Settlement
+from .delivery import Delivery, Settlement
 from .fate import DeadLetter, Emit, Park, Retry
+from .settle import Place
+
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,200}")
+_TRACED = re.compile(r"00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+_SUBJECT = re.compile(rf'"subject": ?"({_ID.pattern})"'.encode())
+_TRACEPARENT = re.compile(rf'"traceparent": ?"({_TRACED.pattern})"'.encode())
+
+
+class Handling(NamedTuple):
+    """One delivery, whatever becomes of it: ids and counts, no text."""
+
+    stage: str
+    lane: int
+    query_id: str
+    """Empty where nothing readable names one."""
+    entry: str
+    attempt: int
+    deliveries: int
+    type: str = ""
+    message_id: str = ""
+    traceparent: str = ""
+    """Of its message, as are type, id and state; empty where that couldn't be read."""
+    tracestate: str | None = None
+
+    @property
+    def trace_id(self) -> str:
+        """32 hex digits, or empty."""
+        return self.traceparent[3:35] if _TRACED.fullmatch(self.traceparent) else ""
+
+    def fields(self) -> dict[str, object]:
+        """What every log line of a delivery says. A stranger's message may have a text where an id should be."""
+        return {
+            "query_id": self.query_id if _ID.fullmatch(self.query_id) else "",
+            "stage": self.stage,
+            "lane": self.lane,
+            "entry": self.entry,
+            "attempt": self.attempt,
+            "trace_id": self.trace_id,
+        }
 
 
 class Hop(NamedTuple):
     """One delivery that was settled, or that another worker had settled or taken over meanwhile (`fenced`)."""
 
-    stage: str
+    of: Handling
     outcome: str
     """emitted, answered, retried, dead, parked, fenced."""
     reason: str
     """Of a dead letter; else empty."""
     result: str
     """What its query ended as: answered, out_of_scope, rejected, failed; empty where it goes on."""
-    is_redelivery: bool
     waited_s: float
     """Between the message's making and the handler's start."""
     handled_s: float
+    started: float = 0.0
+    """When its handler was called, on the performance counter; 0 where none was."""
+    error: str = ""
+    """The class of what its handler raised; else empty."""
+
+    @property
+    def is_redelivery(self) -> bool:
+        """Whether it had been delivered before."""
+        return self.of.deliveries > 1
 
 
 class Watch(Protocol):
     """Who is told. Called on the loop, for every delivery: it must be quick, and raise nothing."""
+
+    started: Callable[[Handling], None] | None
+    """Told in the handler's task before it is called; None: who doesn't ask doesn't pay."""
+    is_measuring: bool
+    """Whether each tick shall count what `Vitals` tells."""
 
     def settled(self, hop: Hop, /) -> None:
         """A delivery has been settled."""
@@ -61,27 +115,55 @@ class Vitals:
     open: int = 0
 
 
-def hop_of(settlement: Settlement, stage: str, *, is_fenced: bool = False) -> Hop:
+def handling_of(delivery: Delivery, place: Place, query_id: str = "") -> Handling:
+    """What is known of a delivery; where its envelope hasn't been read, what can be seen of that."""
+    traceparent = delivery.traceparent
+    if not delivery.message_id:
+        raw = delivery.raw or b""
+        query_id = query_id or delivery.subject or _seen(_SUBJECT, raw)
+        traceparent = _seen(_TRACEPARENT, raw)
+    return Handling(
+        place.stage.name,
+        place.keys.lane,
+        query_id,
+        delivery.id,
+        delivery.attempt,
+        delivery.deliveries,
+        delivery.type,
+        delivery.message_id,
+        traceparent,
+        delivery.tracestate,
+    )
+
+
+def _seen(what: re.Pattern[bytes], raw: bytes) -> str:
+    found = what.search(raw)
+    return "" if found is None else found[1].decode()
+
+
+def hop_of(settlement: Settlement, place: Place, *, is_fenced: bool = False) -> Hop:
     """What a settlement tells."""
     delivery, fate = settlement.delivery, settlement.fate
-    outcome, reason, result = "fenced", "", ""
+    outcome, reason, result, error = "fenced", "", "", ""
     if not is_fenced:
         match fate:
             case Emit(_, status, _):
                 outcome = "emitted" if status is None else "answered"
                 result = "" if status is None else outcome_of(status)
-            case Retry():
-                outcome = "retried"
-            case DeadLetter(why, _):
+            case Retry(_, _, raised):
+                outcome, error = "retried", raised
+            case DeadLetter(why, said):
                 outcome, reason, result = "dead", why, "failed"
+                error = said if said.isidentifier() else ""  # a sentence may quote a stranger
             case Park():
                 outcome = "parked"
     return Hop(
-        stage,
+        handling_of(delivery, place, settlement.subject),
         outcome,
         reason,
         result,
-        delivery.deliveries > 1,
         delivery.waited_ms / 1000,
         delivery.handled_s,
+        delivery.started,
+        error,
     )

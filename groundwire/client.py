@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bus import Bus, BusConfig, Tls, UrlBackend
+from bus import Bus, BusConfig, Log, Tls, UrlBackend, no_log
 from contracts import NoSystem
 from groundwire.embedded import find_system
 from groundwire.settings import Settings, load_settings
@@ -53,10 +53,13 @@ async def system_url(settings: Settings) -> str:
 
 @asynccontextmanager
 async def connect(
-    url: str | None = None, *, settings: Settings | None = None
+    url: str | None = None, *, settings: Settings | None = None, log: Log = no_log
 ) -> AsyncIterator[Bus]:
-    """A client of the server at `url`; without one, of the system that the settings or this folder name."""
+    """A client of the server at `url`; without one, of the system that the settings or this folder name.
+
+    `log` is told of every query that is accepted.
+    """
     known = settings or load_settings(os.environ, Path.cwd())
     address = url or await system_url(known)
-    async with Bus(server_at(address, known), bus_config(known)) as bus:
+    async with Bus(server_at(address, known), bus_config(known), log=log) as bus:
         yield bus

@@ -14,7 +14,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from bus import Hop, Vitals
+from bus import Handling, Hop, Vitals
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -54,6 +54,8 @@ class WorkerMetrics(Collector):
     """The watch of one worker of a stage. `vitals` is asked at each scrape."""
 
     def __init__(self, stage: str, vitals: Callable[[], Sequence[Vitals]]) -> None:
+        self.started: Callable[[Handling], None] | None = None
+        self.is_measuring = True
         self._stage = stage
         self._vitals = vitals
         self._kinds: dict[tuple[str, str, str, bool], int] = {}

@@ -1,24 +1,50 @@
-"""A worker process, observed: joins its port, its metrics and its worker, from its start until it has left."""
+"""A worker process, observed: joins its port, metrics, log and worker, from its start until it has left."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from .narrating import Narrator
 from .settings import Settings
 
 if TYPE_CHECKING:
-    from bus import Log, Vitals, Watch, Worker
+    from bus import Handling, Hop, Log, Vitals, Watch, Worker
+
+
+class Watches:
+    """Several watches as one."""
+
+    def __init__(self, *watches: "Watch") -> None:
+        self._settled = [one.settled for one in watches]
+        self._lagged = [one.lagged for one in watches]
+        self._started = [one.started for one in watches if one.started is not None]
+        self.started: Callable[[Handling], None] | None = self._start if self._started else None
+        self.is_measuring = any(one.is_measuring for one in watches)
+
+    def settled(self, hop: "Hop", /) -> None:
+        """Tell all."""
+        for tell in self._settled:
+            tell(hop)
+
+    def lagged(self, seconds: float, /) -> None:
+        """Tell all."""
+        for tell in self._lagged:
+            tell(seconds)
+
+    def _start(self, handling: "Handling") -> None:
+        for tell in self._started:
+            tell(handling)
 
 
 class Observed:
     """What is known of the process: nothing of a worker, until it attends."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, watch: "Watch") -> None:
         self._oldest_s = settings.ready_oldest_s
         self._worker: Worker | None = None
-        self.watch: Watch | None = None
-        """Whom the worker tells; None where nobody asks."""
+        self.watch = watch
+        """Whom the worker tells."""
 
     def attend(self, worker: "Worker") -> None:
         """From now on answer for this worker."""
@@ -47,8 +73,12 @@ class Observed:
 
 @contextmanager
 def observing(stage: str, settings: Settings, log: "Log") -> Iterator[Observed]:
-    """Listen on the port that the settings name until the block ends; without one nothing is even imported."""
-    observed = Observed(settings)
+    """Log what the worker does, and listen on the port that the settings name, until the block ends.
+
+    Without a port nothing that measures is even imported.
+    """
+    narrator = Narrator(log, is_verbose=settings.log_level == "debug")
+    observed = Observed(settings, narrator)
     if not settings.health_port:
         yield observed
         return
@@ -56,7 +86,7 @@ def observing(stage: str, settings: Settings, log: "Log") -> Iterator[Observed]:
     from .metrics import WorkerMetrics
 
     metrics = WorkerMetrics(stage, observed.vitals)
-    observed.watch = metrics
+    observed.watch = Watches(narrator, metrics)
     answers = Answers(observed.live, observed.ready, metrics.text)
     with listening(settings.health_host, settings.health_port, answers) as port:
         log("health.listening", stage=stage, host=settings.health_host, port=port)

@@ -108,6 +108,9 @@ async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
 
 def _stop_or_leave(stop: asyncio.Event, number: int) -> None:
     if stop.is_set():
+        from groundwire import logs
+
+        logs.flush()
         os._exit(128 + number)
     stop.set()
 

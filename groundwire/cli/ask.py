@@ -13,7 +13,7 @@ from contracts import Channel, Invalid, NoSystem, Query, outcome_of
 from groundwire.settings import Settings
 
 from .codes import OF_OUTCOME
-from .context import console, console_err, run_async, settings, write, write_json
+from .context import console, console_err, log_of, run_async, settings, write, write_json
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -120,7 +120,7 @@ async def _bus(asking: Asking, chosen: Settings, status: "Status") -> "AsyncIter
 
     url = await _running_url(asking, chosen)
     if url is not None:
-        async with connect(url, settings=chosen) as bus:
+        async with connect(url, settings=chosen, log=log_of(chosen)) as bus:
             idle = await bus.idle_stages()
             if idle:
                 raise NoSystem(

@@ -16,7 +16,7 @@ from groundwire.settings import Settings, load_settings
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bus import Bus
+    from bus import Bus, Log
 
 T = TypeVar("T")
 
@@ -46,8 +46,21 @@ async def running_bus() -> AsyncIterator["Bus"]:
     """A client of the system of this folder, or of the server that is set; NoSystem without one."""
     from groundwire.client import connect
 
-    async with connect(settings=settings()) as bus:
+    known = settings()
+    async with connect(settings=known, log=log_of(known)) as bus:
         yield bus
+
+
+def log_of(known: Settings) -> "Log":
+    """What a command tells of the queries that it submits: only at level debug, it prints results as it is."""
+    from bus import no_log
+
+    if known.log_level != "debug":
+        return no_log
+    from groundwire import logs
+
+    logs.configure(known.log_level, as_json=known.log_json)
+    return logs.bus_log()
 
 
 def console_err() -> "Console":

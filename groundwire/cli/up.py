@@ -49,7 +49,10 @@ def up(
 
     A worker that dies is restarted. A second `up` in the same folder shares the first one's system.
     """
+    from groundwire import logs
+
     chosen = settings(profile=profile, intents=intents)
+    logs.configure(chosen.log_level, as_json=chosen.log_json)
     return run_async(_up(chosen, docs, workers, ask, once=once))
 
 

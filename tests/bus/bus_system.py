@@ -12,7 +12,7 @@ import fakeredis
 import redis
 import redis.asyncio as aioredis
 
-from bus import Backend, Bus, BusConfig, Hop, UrlBackend, Watch, Worker
+from bus import Backend, Bus, BusConfig, Handling, Hop, UrlBackend, Watch, Worker
 from bus.delivery import fields_of
 from bus.failed import DeadRecord
 from bus.keys import Keys
@@ -116,6 +116,9 @@ class Noted:
     def __init__(self) -> None:
         self.hops: list[Hop] = []
         self.lags: list[float] = []
+        self.is_measuring = True
+        self.begun: list[Handling] = []
+        self.started: Callable[[Handling], None] | None = self.begun.append
 
     def settled(self, hop: Hop, /) -> None:
         """Take note."""

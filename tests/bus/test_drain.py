@@ -78,7 +78,7 @@ async def test_unstarted_work_without_a_sibling_is_not_taken_back(system: System
     assert sorted(count for owner, count in deliveries.values() if owner == "released") == [0] * 16
     async with system.running() as workers:
         found = await system.settled()
-        assert workers["understand"].log.count("work.claimed") >= 1
+        assert workers["understand"].log.count("delivery.claimed") >= 1
     assert found.outcomes["answered"] == 20
 
 

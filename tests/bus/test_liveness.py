@@ -86,7 +86,7 @@ async def test_claimed_work_counts_its_deliveries_and_runs_alone(real: System) -
     suspects = await ghost(real, 6)
     handler = Noting()
     running = await started(real, handler)
-    await holds(lambda: running.log.count("work.claimed") > 0)
+    await holds(lambda: running.log.count("delivery.claimed") > 0)
     await real.bus.submit_many([query(f"new {number}") for number in range(30)])
     await finish(real, 36)
     await leave(running)
@@ -109,7 +109,7 @@ async def test_a_worker_claims_only_after_its_own_beats_have_succeeded_for_a_ttl
     await ghost(real, 1)
     begun = time.monotonic()
     running = await started(real)
-    await holds(lambda: running.log.count("work.claimed") > 0)
+    await holds(lambda: running.log.count("delivery.claimed") > 0)
     assert time.monotonic() - begun >= real.config.alive_ttl_s
     await leave(running)
     await finish(real, 1)
@@ -189,7 +189,7 @@ async def test_entries_whose_read_reply_was_lost_are_taken_in_hand(real: System)
     """The server counts them as ours: two ticks later they run, at no charge."""
     running = await started(real, backlog_mark=0)  # it reads nothing by itself
     ids = await ghost(real, 5, running.consumer)
-    await holds(lambda: running.log.count("read.reconciled") == 5)
+    await holds(lambda: running.log.count("delivery.reconciled") == 5)
     await finish(real, len(ids))
     await leave(running)
     events = await real.call("XRANGE", real.keys.events, "-", "+")

@@ -149,7 +149,7 @@ async def test_a_frozen_server_makes_nobody_dead(
         await mortal.settled()
     assert found.outcomes["answered"] == 200
     for running in (*workers.values(), *siblings.values()):
-        assert not running.log.count("work.claimed"), running.stage
+        assert not running.log.count("delivery.claimed"), running.stage
 
 
 async def test_a_frozen_server_makes_no_loop_look_wedged(

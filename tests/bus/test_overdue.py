@@ -156,7 +156,7 @@ async def test_what_a_sibling_handles_is_left_to_it(system: System) -> None:
     desk = Desk(system)
     await desk.put(-1.0)
     await has_failed(system)  # so one of them has looked
-    assert busy.log.count("work.overdue") + idle.log.count("work.overdue") == 1
+    assert busy.log.count("delivery.overdue") + idle.log.count("delivery.overdue") == 1
     go.set()
 
     async def emitted() -> bool:

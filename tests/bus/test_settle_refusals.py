@@ -186,7 +186,7 @@ async def test_a_server_full_for_a_while_loses_and_doubles_nothing(real: System)
             await soon(lambda: _said(workers["understand"].log.count("settle.refused")))
         found = await real.settled()
         assert found.outcomes["answered"] == 100
-        assert all(not running.log.count("work.claimed") for running in workers.values())
+        assert all(not running.log.count("delivery.claimed") for running in workers.values())
 
 
 async def _said(times: int) -> bool:

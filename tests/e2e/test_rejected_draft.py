@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
 MARK = "guaranteed-7f3a"
 LIE = f"90 days, {MARK}."
+QUESTION = "Can I get a refund on an annual plan?"
 PLACES = (
     "text",
     "text of everything",
@@ -154,7 +155,7 @@ def everything_in(server: redis.Redis) -> Iterator[tuple[str, bytes]]:
 
 async def submit_one_for_each_place(bus: Bus) -> dict[str, str]:
     """One accepted query for every place: query_id → place."""
-    asked = [query("Can I get a refund on an annual plan?", place) for place in PLACES]
+    asked = [query(QUESTION, place) for place in PLACES]
     return dict(zip(await bus.submit_many(asked), PLACES, strict=True))
 
 
@@ -206,4 +207,5 @@ def assert_nothing_in_logs(home: Home, new: set[bytes]) -> None:
         text = log.read_text()
         assert "worker.ready" in text
         assert MARK not in text
-        assert not [one for one in new if one.decode() in text]
+        assert not [one for one in new | pieces(QUESTION) if one.decode() in text]
+        assert '"event":"delivery.started"' in text

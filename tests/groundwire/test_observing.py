@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from bus_system import Lines
 
-from bus import Hop, Vitals
+from bus import Handling, Hop, Vitals
 from groundwire.health import Answers, listening
 from groundwire.metrics import GAUGES, WorkerMetrics
 from groundwire.observing import observing
@@ -20,7 +20,8 @@ from groundwire.settings import load_settings
 NOW = 1_000.0
 WELL = Vitals("critic", 0, "drafts", read_at=NOW - 1, has_group=True, ticked_at=NOW - 0.2)
 LIMITS = Limits(block_s=2.0, oldest_s=60.0)
-HOP = Hop("critic", "emitted", "", "", is_redelivery=False, waited_s=0.004, handled_s=0.002)
+OF = Handling("critic", 0, "0-a", "1-0", attempt=1, deliveries=1)
+HOP = Hop(OF, "emitted", "", "", waited_s=0.004, handled_s=0.002)
 
 
 def get(port: int, path: str) -> tuple[int, str]:
@@ -84,7 +85,7 @@ def test_metrics_have_base_units_and_no_ids() -> None:
     metrics = WorkerMetrics("critic", lambda: [replace(WELL, backlog=7, open=3, oldest_s=1.5)])
     metrics.settled(HOP)
     metrics.settled(HOP._replace(outcome="dead", reason="permanent", result="failed"))
-    metrics.settled(HOP._replace(is_redelivery=True))
+    metrics.settled(HOP._replace(of=OF._replace(deliveries=2)))
     metrics.lagged(0.2)
     kind, body = metrics.text()
     lines = body.decode().splitlines()
@@ -119,5 +120,5 @@ def test_a_process_that_is_still_starting_is_alive_and_not_ready(tmp_path: Path)
         assert (status, said.startswith("starting")) == (503, True)
         assert get(port, "/metrics")[0] == 200
     with observing("critic", load_settings({}, tmp_path), log) as unobserved:
-        assert unobserved.watch is None
+        assert not unobserved.watch.is_measuring
     assert len(log.lines) == 1

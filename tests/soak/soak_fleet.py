@@ -111,7 +111,7 @@ class Fleet:
     def calm(self, crew: Crew) -> None:
         """Assert that nobody died, nobody was taken for dead, and nothing was tried twice."""
         assert crew.deaths == []
-        assert self.told(crew, "work.claimed") == []
+        assert self.told(crew, "delivery.claimed") == []
         assert all(one.restarts == 0 for one in crew.supervisor.workers())
 
     def ran_once(self, ids: Sequence[str], stages: Sequence[str] = STAGES) -> None:
