@@ -42,6 +42,7 @@ COMMANDS = (
     "doctor",
     "acl",
     "asyncapi",
+    "dashboard",
     "chaos",
     "bench",
 )

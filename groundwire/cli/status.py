@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contracts import Invalid, Unreachable
+from contracts import GroundwireError, Invalid, Unreachable
 
 from .codes import ExitCode
 from .context import console, console_err, run_async, running_bus, settings, write_json
 
 if TYPE_CHECKING:
     from bus import Bus, SystemStatus
+    from groundwire.whole import Whole
 
 EPILOG = """Examples:
 
@@ -98,22 +99,32 @@ async def _watch(every_s: float) -> int:
 
 
 async def _serve(port: int, every_s: float) -> int:
+    """Whatever the server says or doesn't, also at the start: somebody must be there to tell."""
     from groundwire.health import Answers, listening
     from groundwire.whole import Whole
 
     whole = Whole()
     host = settings().health_host
     answers = Answers(live=list, ready=whole.ready, metrics=whole.text)
-    async with running_bus() as bus:
-        with listening(host, port, answers) as taken:
-            console_err().print(f"http://{host}:{taken}/readyz, /metrics", markup=False)
-            while True:
-                found = await _asked(bus)
-                if isinstance(found, str):
-                    whole.miss(found)
-                else:
-                    whole.see(found)
-                await asyncio.sleep(every_s)
+    with listening(host, port, answers) as taken:
+        console_err().print(f"http://{host}:{taken}/readyz, /metrics", markup=False)
+        while True:
+            try:
+                async with running_bus() as bus:
+                    await _look(bus, whole, every_s)
+            except GroundwireError as error:
+                whole.miss(str(error))
+            await asyncio.sleep(every_s)
+
+
+async def _look(bus: "Bus", whole: "Whole", every_s: float) -> None:
+    while True:
+        found = await _asked(bus)
+        if isinstance(found, str):
+            whole.miss(found)
+        else:
+            whole.see(found)
+        await asyncio.sleep(every_s)
 
 
 async def _asked(bus: "Bus") -> "SystemStatus | str":

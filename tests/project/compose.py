@@ -21,6 +21,7 @@ from groundwire.embedded.binary import find_binary
 from .repository import BIN, ROOT, environment
 
 COMPOSE = ROOT / "docker-compose.yml"
+METRICS = ROOT / "examples" / "deployment" / "compose.metrics.yml"
 SERVER = "valkey"
 HEALTH_PORT = "9400"
 PROGRAMS = {
@@ -36,6 +37,12 @@ def services(path: Path = COMPOSE) -> dict[str, dict[str, Any]]:
     loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     found: dict[str, dict[str, Any]] = loaded["services"]
     return found
+
+
+@cache
+def every_service() -> dict[str, dict[str, Any]]:
+    """Those of docker-compose.yml and those that measure them."""
+    return services() | services(METRICS)
 
 
 def agents() -> list[str]:
@@ -85,7 +92,7 @@ class Machine:
         """A word of a service's command or environment, as this machine means it."""
         text = text.replace(f"{SERVER}:6379", f"127.0.0.1:{self.server_port}")
         text = re.sub(rf"\b{HEALTH_PORT}\b", str(self.port(name)), text)
-        for mount, source in mounts(services()[name]).items():
+        for mount, source in mounts(every_service()[name]).items():
             if text == mount or text.startswith(f"{mount}/"):
                 here = ROOT / source if source.startswith(".") else self.folder / source
                 return str(here) + text.removeprefix(mount)
@@ -93,7 +100,7 @@ class Machine:
 
     def command(self, name: str, *words: str) -> list[str]:
         """What the container runs; with words of one's own, what `docker compose run` would."""
-        given = list(words or services()[name]["command"])
+        given = list(words or every_service()[name]["command"])
         if given[0] not in PROGRAMS:
             given.insert(0, "groundwire")  # the image's entry point
         done = [PROGRAMS[given[0]], *(self.local(name, word) for word in given[1:])]
@@ -101,14 +108,14 @@ class Machine:
 
     def health(self, name: str) -> list[str]:
         """What its health check runs."""
-        kind, program, *words = services()[name]["healthcheck"]["test"]
+        kind, program, *words = every_service()[name]["healthcheck"]["test"]
         assert kind == "CMD"
         return [PROGRAMS[program], *(self.local(name, word) for word in words)]
 
     def environment(self, name: str) -> dict[str, str]:
         """Its environment, with a profile that is quick to start where the file names none."""
         given = {"GROUNDWIRE_PROFILE": "fast"} | image_environment()
-        given |= services()[name].get("environment", {})
+        given |= every_service()[name].get("environment", {})
         return environment(**{key: self.local(name, value) for key, value in given.items()})
 
     def start(self, name: str) -> "subprocess.Popen[str]":

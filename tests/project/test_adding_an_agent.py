@@ -11,13 +11,14 @@ import pytest
 from .repository import ROOT, environment
 
 GUIDE = (ROOT / "docs" / "adding-an-agent.md").read_text(encoding="utf-8")
-COPIED = ("agents", "bus", "contracts", "groundwire", "tests", "docs", "examples/handbook")
+COPIED = ("agents", "bus", "contracts", "groundwire", "tests", "docs", "examples")
 FILES = ("docker-compose.yml", "Dockerfile", "Makefile", "pyproject.toml")
 _STEP = re.compile(r"(?:A new file,|In) `([^`]+)`:\n\n```(\w+)\n(.*?)```", re.DOTALL)
 TESTS = (
     "tests/agents/test_tone.py",
     "tests/project/test_asyncapi.py",
     "tests/project/test_compose.py",
+    "tests/project/test_metrics.py",
 )
 
 

@@ -4,23 +4,38 @@ import json
 import re
 import signal
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from contracts import TOPOLOGY
+from groundwire.dashboard import panels
 from groundwire.settings import Settings
 
-from .compose import HEALTH_PORT, SERVER, Machine, agents, image_environment, mounts, services
+from .compose import (
+    HEALTH_PORT,
+    METRICS,
+    SERVER,
+    Machine,
+    agents,
+    every_service,
+    image_environment,
+    mounts,
+    services,
+)
+from .queries import asked, exported
 from .repository import ROOT
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 STAGES = [stage.name for stage in TOPOLOGY.stages]
-BUILT = [name for name, service in services().items() if service["image"] == "groundwire"]
 COMMANDS = [name for name, service in services().items() if "profiles" in service]
+INTERRUPTED = {"ingest": 0, "status": 130}
+"""Exit codes of what ends by Ctrl-C alone."""
 LASTING = [SERVER, "ingest", *STAGES]
 
 
@@ -32,7 +47,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     assert done.returncode == 0, done.stderr
     with running(machine, [SERVER]) as server:
         _until(lambda: b"Ready to accept" in (machine.folder / f"{SERVER}.log").read_bytes())
-        with running(machine, ["ingest", *agents()]):
+        with running(machine, ["ingest", *agents(), "status"]):
             _until_healthy(machine)
             yield machine
         assert server[SERVER].poll() is None
@@ -47,11 +62,11 @@ def running(machine: Machine, names: list[str]) -> Iterator[dict[str, Any]]:
     finally:
         for name, process in processes.items():
             # A container's first process takes it for Ctrl-C (groundwire/cli/__init__.py).
-            process.send_signal(signal.SIGINT if name == "ingest" else signal.SIGTERM)
+            process.send_signal(signal.SIGINT if name in INTERRUPTED else signal.SIGTERM)
         started = time.monotonic()
         codes = {name: process.wait(timeout=30) for name, process in processes.items()}
-    assert codes == dict.fromkeys(processes, 0)
-    grace_s = [_seconds(services()[name].get("stop_grace_period", "10s")) for name in names]
+    assert codes == {name: INTERRUPTED.get(name, 0) for name in processes}
+    grace_s = [_seconds(every_service()[name].get("stop_grace_period", "10s")) for name in names]
     assert time.monotonic() - started < max(grace_s)
 
 
@@ -63,7 +78,7 @@ def _until(condition: Any, within_s: float = 100.0) -> None:
 
 
 def _until_healthy(machine: Machine) -> None:
-    for name in agents():
+    for name in [*agents(), "status"]:
         _until(lambda name=name: machine.run(name, machine.health(name)).returncode == 0)
 
 
@@ -76,9 +91,9 @@ def _seconds(text: str) -> int:
 def test_the_services_together_answer_a_question(machine: Machine) -> None:
     """With every service's command running, each as its own user, a question asked as `client` is answered."""
     question = ["ask", "Can I get a refund on an annual plan?", "--json"]
-    asked = machine.run("client", machine.command("client", *question))
-    assert asked.returncode == 0, asked.stderr
-    answer = json.loads(asked.stdout)
+    done = machine.run("client", machine.command("client", *question))
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
     assert answer["status"] == "approved"
     assert answer["segments"][0]["source"] == "refunds.md"
 
@@ -100,6 +115,19 @@ def test_a_health_check_tells_a_dead_worker_from_a_live_one(
     nobody = Machine(tmp_path)
     dead = nobody.run("critic", nobody.health("critic"))
     assert (dead.returncode, "refused" in dead.stderr) == (1, True)
+
+
+@pytest.mark.server
+def test_dashboard_and_alerts_ask_for_what_real_processes_export(machine: Machine) -> None:
+    """Scraped from each worker and from the whole, as Prometheus does."""
+    expressions = [target.expression for panel in panels() for target in panel.targets]
+    (group,) = yaml.safe_load((METRICS.parent / "metrics" / "alerts.yml").read_text())["groups"]
+    expressions += [rule["expr"] for rule in group["rules"]]
+    names = set[str]()
+    for name in [*agents(), "status"]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{machine.port(name)}/metrics") as page:
+            names |= exported(page.read().decode()).keys()
+    assert {name for one in expressions for name in asked(one).names} <= {*names, "up"}
 
 
 def test_every_stage_is_a_service_that_its_own_port_answers_for() -> None:
@@ -128,10 +156,10 @@ def test_each_process_has_the_password_of_one_user() -> None:
                 assert volume["read_only"] is volume["volume"]["nocopy"] is True
 
 
-@pytest.mark.parametrize("name", services())
+@pytest.mark.parametrize("name", every_service())
 def test_no_service_has_more_rights_or_more_of_the_machine_than_it_needs(name: str) -> None:
     """No root, no capabilities, nothing written to an image, and a limit for memory, cores and processes."""
-    service = services()[name]
+    service = every_service()[name]
     assert not service["user"].startswith("0")
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
@@ -139,7 +167,7 @@ def test_no_service_has_more_rights_or_more_of_the_machine_than_it_needs(name: s
     limits = service["deploy"]["resources"]["limits"]
     assert limits.keys() == {"cpus", "memory", "pids"}
     assert service["logging"]["options"]["max-size"]
-    if name not in BUILT:
+    if service["image"] != "groundwire":
         assert re.search(r":v?\d+\.\d+\.\d+$", service["image"]), "no version"
 
 
