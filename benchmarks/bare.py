@@ -57,8 +57,8 @@ async def serve(url: str, name: str, ready: Callable[[], None]) -> None:
         for entry_id, fields in reply[0][1] if reply else []:
             found = decoder.decode(fields[b"event"])
             assert isinstance(found, Decoded)
-            cause, now = found.envelope, iso(datetime.now(UTC))
-            message = await handler(cause.data)
+            cause, now = found.head, iso(datetime.now(UTC))
+            message = await handler(found.message)
             out = encode_next(cause, message, stage=name, time=now, configdigest="")
             event = EVENT % (name, cause.id, cause.subject, now, kind)
             args += [entry_id, cause.subject, out, event]

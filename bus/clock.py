@@ -47,11 +47,6 @@ def from_ms(value: int) -> datetime:
     return _EPOCH + timedelta(milliseconds=value)
 
 
-def to_ms(value: datetime) -> int:
-    """A datetime as milliseconds since the epoch."""
-    return int(value.timestamp() * 1000)
-
-
 def time_reply_ms(reply: list[bytes]) -> float:
     """The reply of TIME in milliseconds."""
     return int(reply[0]) * 1000 + int(reply[1]) / 1000

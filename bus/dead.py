@@ -9,9 +9,10 @@ from typing import Any
 from pydantic_core import from_json
 
 from contracts import Invalid, Transient
+from contracts.envelope import to_ms
 
 from .blob import blob_of
-from .clock import ServerClock, time_reply_ms, to_ms
+from .clock import ServerClock, time_reply_ms
 from .config import BusConfig
 from .delivery import fields_of
 from .failed import DeadRecord

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from contracts import Value
-from contracts.envelope import Envelope
+from contracts import Head, Value
 
 from .fate import DeadLetter, Fate
 
@@ -16,16 +15,13 @@ class Delivery:
     id: str
     fields: dict[bytes, bytes]
     deliveries: int
-    envelope: Envelope[Value] | None = None
+    head: Head | None = None
+    """Of its envelope, once that has been read."""
+    message: Value | None = None
     """Until the fate is decided."""
-    type: str = ""
-    message_id: str = ""
-    """Of its envelope, once that has been read, as are the two that follow."""
-    traceparent: str = ""
     tracestate: str | None = None
     started: float = 0.0
     """When its handler was called, on the performance counter."""
-    deadline_ms: int = 0
     waited_ms: int = 0
     handled_s: float = 0.0
     configdigest: str = ""
@@ -54,6 +50,11 @@ class Delivery:
         """Which attempt this is, from 1; it rides beside the message."""
         written = self.fields.get(b"attempt")
         return int(written) if written and written.isdigit() and len(written) < 10 else 1
+
+    @property
+    def type(self) -> str:
+        """The type of its message; empty as long as nobody could read one."""
+        return "" if self.head is None else self.head.type
 
     @property
     def size(self) -> int:

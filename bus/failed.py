@@ -4,9 +4,9 @@ import base64
 import json
 from datetime import datetime
 
-from contracts import ChannelPayload, FormattedResponse, Value, ids
+from contracts import ChannelPayload, FormattedResponse, Head, Value, ids
 from contracts.base import Value as _Value
-from contracts.envelope import Envelope, encode, encode_next, first_envelope, iso
+from contracts.envelope import encode, encode_next, first_envelope, iso
 from contracts.query import Query
 
 from .delivery import Delivery
@@ -56,17 +56,22 @@ def failed_response(query_id: str, query: Query | None, message: str) -> Formatt
 
 
 def failed_envelope(
-    envelope: Envelope[Value] | None, query_id: str, *, stage: str, now: datetime, message: str
+    cause: Head | None,
+    cause_message: Value | None,
+    query_id: str,
+    *,
+    stage: str,
+    now: datetime,
+    message: str,
 ) -> bytes:
     """The envelope of a failed result, with the cause where there is a readable one."""
-    query = query_of(envelope.data) if envelope else None
-    response = failed_response(query_id, query, message)
+    response = failed_response(query_id, query_of(cause_message), message)
     source = f"{stage}-dead"
-    if envelope is None:
+    if cause is None:
         return encode(
             first_envelope(response, source=source, subject=query_id, time=now, deadline=now)
         )
-    return encode_next(envelope, response, stage=source, time=iso(now), configdigest="")
+    return encode_next(cause, response, stage=source, time=iso(now), configdigest="")
 
 
 def dead_record(

@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 from pydantic import ValidationError
 
 from contracts import Invalid, Query
-from contracts.envelope import encode, fields_at_fault, first_envelope
+from contracts.envelope import encode, fields_at_fault, first_envelope, to_ms
 
 from .blob import Blob, blob_of
-from .clock import to_ms
 from .config import BusConfig
 from .keys import Keys
 

@@ -8,15 +8,16 @@ from contracts import (
     Decoded,
     Decoder,
     FormattedResponse,
+    Head,
     Newer,
     Permanent,
     Query,
     Undecodable,
     Value,
 )
-from contracts.envelope import Envelope, encode_next
+from contracts.envelope import encode_next
 
-from .clock import ServerClock, to_ms
+from .clock import ServerClock
 from .delivery import Delivery, Settlement
 from .failed import FAILED_MESSAGE, failed_envelope
 from .fate import DeadLetter, Emit, Fate, Park, after_error, before_handler
@@ -58,10 +59,10 @@ class Runner:
         try:
             found = self._decoder.decode(raw)
             if isinstance(found, Decoded):
-                return await self._handle(delivery, found.envelope)
+                return await self._handle(delivery, found.head, found.message)
             return await self._not_handled(delivery, raw, found)
         except Exception as error:  # noqa: BLE001 - an entry put there by hand must not end its workers
-            delivery.envelope = None
+            delivery.head = delivery.message = None
             return self.bury(delivery, DeadLetter("undecodable", type(error).__name__), None)
 
     async def _not_handled(
@@ -95,49 +96,51 @@ class Runner:
         if raw is None:
             return await self.lost(delivery)
         match self._decoder.decode(raw):
-            case Decoded(envelope):
-                _read(delivery, envelope)
-                return self.bury(delivery, _NOBODY_RAN_IT, envelope.subject)
+            case Decoded(head, message):
+                delivery.head, delivery.message = head, message
+                return self.bury(delivery, _NOBODY_RAN_IT, head.subject)
             case _:
                 return await self.run(delivery, raw)
 
     async def _is_open(self, query_id: str) -> bool:
         return await self._deadline_of(query_id) is not None
 
-    async def _handle(self, delivery: Delivery, envelope: Envelope[Value]) -> Settlement:
-        _read(delivery, envelope)
-        now_ms, deadline_ms = self._clock.now_ms(), to_ms(envelope.deadline)
-        delivery.waited_ms = max(0, now_ms - to_ms(envelope.time))
+    async def _handle(self, delivery: Delivery, head: Head, asked: Value) -> Settlement:
+        delivery.head, delivery.message = head, asked
+        now_ms = self._clock.now_ms()
+        delivery.waited_ms = max(0, now_ms - head.time_ms)
         config = self._place.config
         refused = before_handler(
-            deliveries=delivery.deliveries, now_ms=now_ms, deadline_ms=deadline_ms, config=config
+            deliveries=delivery.deliveries,
+            now_ms=now_ms,
+            deadline_ms=head.deadline_ms,
+            config=config,
         )
         if refused:
-            return self.bury(delivery, refused, envelope.subject)
-        delivery.deadline_ms = deadline_ms
+            return self.bury(delivery, refused, head.subject)
         if self._started is not None:
-            self._started(handling_of(delivery, self._place, envelope.subject))
+            self._started(handling_of(delivery, self._place, head.subject))
         delivery.started = started = time.perf_counter()
         try:
-            message = await self._handler(envelope.data)
+            message = await self._handler(asked)
             if self._place.used_digest is not None:
                 delivery.configdigest = self._place.used_digest()
             self._check(message)
             delivery.handled_s = time.perf_counter() - started
-            return self._emit(delivery, envelope, message)
+            return self._emit(delivery, head, message)
         except Exception as error:  # noqa: BLE001 - a delivery is settled whatever its handler does
             delivery.handled_s = time.perf_counter() - started
             fate: Fate = after_error(
                 error,
                 attempt=delivery.attempt,
                 now_ms=self._clock.now_ms(),
-                deadline_ms=deadline_ms,
+                deadline_ms=head.deadline_ms,
                 jitter=self._jitter(),
                 config=config,
             )
         if isinstance(fate, DeadLetter):
-            return self.bury(delivery, fate, envelope.subject)
-        return Settlement(delivery, fate, envelope.subject, delivery.raw or b"")
+            return self.bury(delivery, fate, head.subject)
+        return Settlement(delivery, fate, head.subject, delivery.raw or b"")
 
     def _check(self, message: Value) -> None:
         if type(message) not in self._allowed:
@@ -145,9 +148,9 @@ class Runner:
                 f"{self._place.stage.name} returned {type(message).__name__}, which it may not emit"
             )
 
-    def _emit(self, delivery: Delivery, envelope: Envelope[Value], message: Value) -> Settlement:
+    def _emit(self, delivery: Delivery, head: Head, message: Value) -> Settlement:
         outgoing = encode_next(
-            envelope,
+            head,
             message,
             stage=self._place.stage.name,
             time=self._clock.stamp(),
@@ -155,9 +158,9 @@ class Runner:
         )
         if len(outgoing) > self._place.config.max_payload_bytes:
             fate = DeadLetter("too_large", f"its output has {len(outgoing)} bytes")
-            return self.bury(delivery, fate, envelope.subject)
-        delivery.envelope = None
-        return Settlement(delivery, Emit.of(message), envelope.subject, outgoing)
+            return self.bury(delivery, fate, head.subject)
+        delivery.message = None
+        return Settlement(delivery, Emit.of(message), head.subject, outgoing)
 
     async def lost(self, delivery: Delivery) -> Settlement:
         """The settlement of an entry whose blob has expired, or was never there."""
@@ -174,19 +177,14 @@ class Runner:
         """The settlement of a dead letter; without a subject it came from outside and gets an id."""
         query_id = subject or stranger_id(self._place, delivery.id)
         body = failed_envelope(
-            delivery.envelope,
+            delivery.head,
+            delivery.message,
             query_id,
             stage=self._place.stage.name,
             now=self._clock.now(),
             message=self._failed_message,
         )
         return Settlement(delivery, fate, query_id, body, is_stranger=subject is None)
-
-
-def _read(delivery: Delivery, envelope: Envelope[Value]) -> None:
-    """The delivery knows its envelope, and keeps what is asked of it once that is gone."""
-    delivery.envelope, delivery.type = envelope, envelope.type
-    delivery.message_id, delivery.traceparent = envelope.id, envelope.traceparent
 
 
 def stranger_id(place: Place, entry_id: str) -> str:

@@ -8,11 +8,11 @@ from typing import assert_never
 
 from contracts import Stage, ids, outcome_of
 from contracts.answer import Status
+from contracts.envelope import to_ms
 from contracts.event import DeadReason, Outcome, encode_event
 from contracts.topology import RESULTS
 
 from .blob import Blob, blob_of, reference
-from .clock import to_ms
 from .config import BusConfig
 from .delivery import Settlement
 from .failed import dead_record, raw_bytes
@@ -115,7 +115,8 @@ def _blob(item: Settlement, place: Place, now: datetime) -> Blob | None:
     if len(item.body) <= place.config.blob_bytes:
         return None
     name = f"{place.stage.consumes}:{item.delivery.id}"
-    left_ms = item.delivery.deadline_ms - to_ms(now)
+    head = item.delivery.head
+    left_ms = 0 if head is None else head.deadline_ms - to_ms(now)
     return blob_of(
         item.body, name, item.subject, keys=place.keys, left_ms=left_ms, config=place.config
     )

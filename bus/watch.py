@@ -117,11 +117,13 @@ class Vitals:
 
 def handling_of(delivery: Delivery, place: Place, query_id: str = "") -> Handling:
     """What is known of a delivery; where its envelope hasn't been read, what can be seen of that."""
-    traceparent = delivery.traceparent
-    if not delivery.message_id:
+    head = delivery.head
+    if head is None:
         raw = delivery.raw or b""
         query_id = query_id or delivery.subject or _seen(_SUBJECT, raw)
         traceparent = _seen(_TRACEPARENT, raw)
+    else:
+        traceparent = head.traceparent
     return Handling(
         place.stage.name,
         place.keys.lane,
@@ -130,7 +132,7 @@ def handling_of(delivery: Delivery, place: Place, query_id: str = "") -> Handlin
         delivery.attempt,
         delivery.deliveries,
         delivery.type,
-        delivery.message_id,
+        "" if head is None else head.id,
         traceparent,
         delivery.tracestate,
     )

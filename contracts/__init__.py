@@ -24,7 +24,8 @@ from .answer import (
     Status,
 )
 from .base import Value
-from .envelope import Decoded, Decoder, Envelope, Newer, Undecodable
+from .decoder import Decoded, Decoder, Newer, Undecodable
+from .envelope import Envelope, Head
 from .errors import (
     GroundwireError,
     IdempotencyConflict,
@@ -74,6 +75,7 @@ __all__ = [
     "Event",
     "FormattedResponse",
     "GroundwireError",
+    "Head",
     "IdempotencyConflict",
     "Intent",
     "Invalid",

@@ -14,7 +14,7 @@ from bus.reader import entries_of
 from bus.settle import Place, settle_call
 from bus.wire import text
 from contracts import TOPOLOGY, Decoded, Decoder, Value
-from contracts.envelope import Envelope, encode, encode_next, first_envelope
+from contracts.envelope import encode, encode_next, first_envelope
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Desk:
         )
         found = [Delivery(text(id_), fields_of(flat), 1) for id_, flat in entries_of(reply)]
         for delivery in found:
-            delivery.envelope = self.envelope(delivery)
+            self.open_envelope(delivery)
         return found
 
     async def deliver(self, count: int = 1) -> list[Delivery]:
@@ -80,13 +80,13 @@ class Desk:
 
     async def emit(self, delivery: Delivery) -> Settlement:
         """What the stage's no-op handler makes of a delivery."""
-        envelope = delivery.envelope
-        assert envelope is not None
-        message = await NOOP[self.stage](envelope.data)
+        head = delivery.head
+        assert head is not None
+        message = await NOOP[self.stage](delivery.message)
         following = encode_next(
-            envelope, message, stage=self.stage, time=self.clock.stamp(), configdigest=""
+            head, message, stage=self.stage, time=self.clock.stamp(), configdigest=""
         )
-        return Settlement(delivery, Emit.of(message), envelope.subject, following)
+        return Settlement(delivery, Emit.of(message), head.subject, following)
 
     def retry(self, delivery: Delivery, delay_ms: int = 10_000) -> Settlement:
         """A retry as the second attempt."""
@@ -97,7 +97,12 @@ class Desk:
         """A dead letter."""
         subject = _subject(delivery)
         body = failed_envelope(
-            delivery.envelope, subject, stage=self.stage, now=self.clock.now(), message="Sorry."
+            delivery.head,
+            delivery.message,
+            subject,
+            stage=self.stage,
+            now=self.clock.now(),
+            message="Sorry.",
         )
         fate = DeadLetter("permanent", "ValueError")
         return Settlement(delivery, fate, subject, body, is_stranger=is_stranger)
@@ -106,13 +111,13 @@ class Desk:
         """To the stream of version 2."""
         return Settlement(delivery, Park(2), "", delivery.raw or b"")
 
-    def envelope(self, delivery: Delivery) -> Envelope[Value]:
-        """The message of a delivery."""
+    def open_envelope(self, delivery: Delivery) -> None:
+        """Read the message of a delivery."""
         found = Decoder(self.place.stage).decode(delivery.raw or b"")
         assert isinstance(found, Decoded)
-        return found.envelope
+        delivery.head, delivery.message = found.head, found.message
 
 
 def _subject(delivery: Delivery) -> str:
-    assert delivery.envelope is not None
-    return delivery.envelope.subject
+    assert delivery.head is not None
+    return delivery.head.subject

@@ -185,7 +185,7 @@ async def large(desk: Desk) -> list[Delivery]:
         delivery = Delivery(text(entry_id), fields_of(flat), 1)
         assert delivery.blob is not None
         delivery.fetched = await system.call("GET", system.keys.blob(delivery.blob))
-        delivery.envelope = desk.envelope(delivery)
+        desk.open_envelope(delivery)
         found.append(delivery)
     return found
 

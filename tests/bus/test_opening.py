@@ -4,9 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bus.clock import ServerClock, from_ms, time_reply_ms, to_ms
+from bus.clock import ServerClock, from_ms, time_reply_ms
 from bus.opening import mint_query_id, open_query, payload_digest, query_of_bare
 from contracts import TOPOLOGY, Decoded, Decoder, Invalid, Query
+from contracts.envelope import to_ms
 from contracts.ids import lane_of, lane_of_query
 
 NOW = datetime(2026, 5, 4, 3, 2, 1, 987654, tzinfo=UTC)
@@ -38,12 +39,10 @@ def test_an_opening_is_an_envelope_that_understand_accepts() -> None:
     opening = open_query(ASKED, now=NOW, deadline_s=600.0, source="submit")
     found = Decoder(TOPOLOGY.entry).decode(opening.body)
     assert isinstance(found, Decoded)
-    envelope = found.envelope
-    assert envelope.subject == envelope.causationid == opening.query_id == "0-a"
-    assert envelope.data == ASKED.model_copy(update={"asked_at": NOW})
-    assert envelope.time == NOW
-    assert envelope.deadline == NOW + timedelta(seconds=600)
-    assert opening.deadline_ms == to_ms(envelope.deadline)
+    assert found.head.subject == opening.query_id == "0-a"
+    assert found.message == ASKED.model_copy(update={"asked_at": NOW})
+    assert found.head.time_ms == to_ms(NOW)
+    assert found.head.deadline_ms == to_ms(NOW + timedelta(seconds=600)) == opening.deadline_ms
     assert open_query(ASKED, now=NOW, deadline_s=600.0, source="submit") == opening
 
 
@@ -55,7 +54,7 @@ def test_a_given_trace_is_kept() -> None:
         open_query(asked, now=NOW, deadline_s=1.0, source="submit").body
     )
     assert isinstance(found, Decoded)
-    assert found.envelope.traceparent == trace
+    assert found.head.traceparent == trace
 
 
 def test_the_payload_digest_is_of_what_is_asked_alone() -> None:

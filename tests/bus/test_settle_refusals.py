@@ -101,8 +101,8 @@ async def test_a_result_key_of_the_wrong_type_is_overwritten(system: System) -> 
     """It is the query's own key: nobody else has a say in it."""
     desk = await Desk(system, "format").open()
     [delivery] = await desk.deliver()
-    assert delivery.envelope is not None
-    query_id = delivery.envelope.subject
+    assert delivery.head is not None
+    query_id = delivery.head.subject
     await system.call("LPUSH", system.keys.result(query_id), "wrong")
     assert await desk.settle(await desk.emit(delivery)) == ["OK"]
     assert (await system.bus.result(query_id)).query_id == query_id

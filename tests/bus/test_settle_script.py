@@ -147,8 +147,8 @@ async def test_a_dead_letter_writes_result_record_and_bytes_in_one_step(
 async def test_a_stranger_is_counted_in_and_out(system: System, desk: Desk) -> None:
     """A dead letter that nobody submitted keeps the conservation law."""
     [delivery] = await desk.deliver()
-    assert delivery.envelope is not None
-    await system.call("ZREM", system.keys.open, delivery.envelope.subject)
+    assert delivery.head is not None
+    await system.call("ZREM", system.keys.open, delivery.head.subject)
     await system.call("HINCRBY", system.keys.counters, "accepted", -1)
     assert await desk.settle(desk.bury(delivery, is_stranger=True)) == ["OK"]
     found = await system.settled()
@@ -230,6 +230,6 @@ async def test_result_streams_are_trimmed_and_work_streams_never(
     deliveries = await last.deliver(3)
     assert await last.settle(*[await last.emit(delivery) for delivery in deliveries]) == ["OK"] * 3
     for delivery in deliveries:
-        assert delivery.envelope is not None
-        response = await system.bus.result(delivery.envelope.subject, timeout_s=1)
-        assert response.query_id == delivery.envelope.subject
+        assert delivery.head is not None
+        response = await system.bus.result(delivery.head.subject, timeout_s=1)
+        assert response.query_id == delivery.head.subject

@@ -35,8 +35,8 @@ async def test_a_decoder_reads_all_versions_that_its_stage_accepts() -> None:
     for message in (old, new):
         found = decoder.decode(raw(message))
         assert isinstance(found, Decoded)
-        assert found.envelope.data == message
-        assert found.envelope.type == type_name(type(message))
+        assert found.message == message
+        assert found.head.type == type_name(type(message))
 
 
 async def test_a_decoder_knows_a_newer_version_when_it_sees_one() -> None:
