@@ -67,6 +67,13 @@ class _Connection(aioredis.SSLConnection):
         except TimeoutError as error:  # a server without TLS waits for the rest of a command
             raise OSError("nothing answers there: is it the port for TLS?") from error
 
+    async def disconnect(self, *_: Any, **named: Any) -> None:
+        """End it at once: a goodbye in TLS would outlast the loop."""
+        writer = self._writer
+        await super().disconnect(**named | {"nowait": True})
+        if writer is not None:
+            writer.transport.abort()
+
 
 class _SyncConnection(redis.SSLConnection):
     """The same for a thread."""

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -25,12 +25,10 @@ from pydantic_core import ErrorDetails
 
 from contracts.errors import Misconfigured
 
-__all__ = ["SECRETS", "Settings", "load_settings", "redact_url"]
+__all__ = ["SECRETS", "Settings", "load_settings", "redact_url", "secret_files"]
 
 PREFIX = "GROUNDWIRE_"
 FILE_NAME = "groundwire.toml"
-SECRETS = ("redis_url", "embeddings_key")
-"""What may come from a file instead, and is never printed whole."""
 PATHS = ("data", "corpus", "intents", "redis_tls_ca", "redis_tls_cert", "redis_tls_key")
 SCHEMES = ("redis", "rediss", "unix")
 
@@ -63,7 +61,7 @@ class Settings(BaseModel):
     corpus: Path = Field(description="Root of the corpus snapshots.")
     corpus_url: str | None = Field(
         None,
-        pattern=r"^(s3|file)://.+",
+        pattern=r"^(s3://[^@]+|file://.+)$",
         description="Storage that snapshots are published to and fetched from, like `s3://bucket/corpus`.",
     )
     intents: Path | None = Field(None, description="The intents file, instead of the corpus's own.")
@@ -156,8 +154,16 @@ class Settings(BaseModel):
                 is_url = name == "redis_url"
                 shown[name] = redact_url(value.get_secret_value()) if is_url else "***"
             else:
-                shown[name] = "" if value is None else str(value)
+                shown[name] = "" if value is None else redact_url(str(value))
         return shown
+
+
+SECRETS = tuple(
+    name
+    for name, field in Settings.model_fields.items()
+    if SecretStr in (field.annotation, *get_args(field.annotation))
+)
+"""Whatever is of type SecretStr: each may come from a file, `<NAME>_FILE`, and is never printed whole."""
 
 
 def load_settings(env: Mapping[str, str], folder: Path) -> Settings:
@@ -168,7 +174,7 @@ def load_settings(env: Mapping[str, str], folder: Path) -> Settings:
     folder = folder.absolute()
     given: dict[str, object] = {}
     sources: dict[str, str] = {}
-    for layer in (_read_file(folder / FILE_NAME), _read_environment(env)):
+    for layer in _layers(env, folder):
         values = _with_secrets_from_files(layer, folder)
         given |= {name: value for name, (_, value) in values.items()}
         sources |= {name: source for name, (source, _) in values.items()}
@@ -184,6 +190,26 @@ def load_settings(env: Mapping[str, str], folder: Path) -> Settings:
         lines = [_complaint(one, sources) for one in error.errors(include_url=False)]
         # `from None`: the cause repeats the input, and that may be a secret.
         raise Misconfigured("; ".join(lines)) from None
+
+
+def secret_files(env: Mapping[str, str], folder: Path) -> dict[str, Path]:
+    """The files that hold secrets, by the setting: those that are named, and `groundwire.toml` itself."""
+    folder = folder.absolute()
+    files: dict[str, Path] = {}
+    for layer, own in zip(_layers(env, folder), (folder / FILE_NAME, None), strict=True):
+        for secret in SECRETS:
+            if f"{secret}_file" in layer:
+                files[secret] = folder / Path(str(layer[f"{secret}_file"][1])).expanduser()
+            elif secret in layer:
+                files.pop(secret, None)
+                if own is not None:
+                    files[secret] = own
+    return files
+
+
+def _layers(env: Mapping[str, str], folder: Path) -> "tuple[Layer, Layer]":
+    """Later ones win."""
+    return _read_file(folder / FILE_NAME), _read_environment(env)
 
 
 def _names() -> tuple[str, ...]:
@@ -258,7 +284,7 @@ def _complaint(error: ErrorDetails, sources: Mapping[str, str]) -> str:
     name = str(error["loc"][0])
     rule = error["msg"].removeprefix("Value error, ")
     where = sources.get(name, name)
-    if name in SECRETS or name == "embeddings_url":  # a URL may hold a password
+    if name in SECRETS or name.endswith("_url"):  # a URL may hold a password
         return f"{where}: {rule}"
     return f"{where}: {rule[:1].lower()}{rule[1:]} (it is {error['input']!r})"
 

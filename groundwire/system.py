@@ -156,12 +156,10 @@ async def _server(
     settings: Settings, stack: AsyncExitStack, *, temporary: bool
 ) -> tuple[str, dict[str, str], Path | None]:
     """The server's URL, the environment of the workers, and the file that holds the URL."""
-    known = {"GROUNDWIRE_REDIS_URL", "GROUNDWIRE_REDIS_URL_FILE"}
-    env = {name: value for name, value in os.environ.items() if name not in known}
-    env |= worker_environment(settings)
+    env = os.environ | worker_environment(settings)
     if settings.redis_url is not None:
-        url = settings.redis_url.get_secret_value()
-        return url, env | {"GROUNDWIRE_REDIS_URL": url}, None
+        return settings.redis_url.get_secret_value(), env, None
+    env.pop("GROUNDWIRE_REDIS_URL", None)
     server = await stack.enter_async_context(
         await EmbeddedServer.start(settings.home, temporary=temporary)
     )

@@ -72,8 +72,9 @@ async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
     from groundwire.client import system_url
     from groundwire.observing import observing
     from groundwire.supervisor import new_consumer_name
-    from groundwire.wiring import await_corpus, build_worker, following, keeping_warm
+    from groundwire.wiring import await_corpus, build_worker, following, keeping_warm, place_of
 
+    place_of(stage)  # a stage that there isn't waits for no corpus
     logs.configure(settings.log_level, as_json=settings.log_json)
     log = logs.bus_log()
     running_loop = asyncio.get_running_loop()

@@ -1,12 +1,15 @@
 """`groundwire doctor`: what is wrong here, why it matters, what to do."""
 
 import asyncio
+import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from contracts import Misconfigured
 from groundwire.doctor import Finding, examine
+from groundwire.settings import secret_files
 
 from .codes import ExitCode
 from .context import console, settings, write_json
@@ -35,7 +38,8 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = F
         found = Finding("settings", "error", str(error), "docs/settings.md lists what there is")
         write_json({"settings": {}, "findings": [found]})
         return ExitCode.USAGE
-    findings = [Finding("settings", "ok", "all known"), *asyncio.run(examine(known))]
+    secrets = secret_files(os.environ, Path.cwd())
+    findings = [Finding("settings", "ok", "all known"), *asyncio.run(examine(known, secrets))]
     if as_json:
         write_json({"settings": known.redacted(), "findings": findings})
     else:

@@ -1,6 +1,9 @@
 """The checks of `groundwire doctor`: each says what it found, and what to do if that is bad."""
 
 import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 
 from bus.facts import ask_server
 from contracts import GroundwireError, NoSystem
@@ -16,9 +19,12 @@ __all__ = ["Finding", "examine"]
 REPLY_S = 5.0
 
 
-async def examine(settings: Settings) -> list[Finding]:
-    """All checks; none of them changes anything."""
-    findings = examine_machine(settings)
+_NONE: Mapping[str, Path] = MappingProxyType({})
+
+
+async def examine(settings: Settings, secrets: Mapping[str, Path] = _NONE) -> list[Finding]:
+    """All checks; none of them changes anything. `secrets`: the files that they are read from."""
+    findings = examine_machine(settings, secrets)
     try:
         url = await system_url(settings)
     except NoSystem as error:
@@ -36,6 +42,6 @@ async def _server(url: str, settings: Settings) -> list[Finding]:
     try:
         facts = await ask_server(server_at(url, settings), timeout_s=REPLY_S, clock=time.time)
     except GroundwireError as error:
-        cure = "is it running, are user and password right, is it the operator's?"
+        cure = "is it running, are user and password right, are they the operator's?"
         return [Finding("server", "error", str(error), cure)]
     return judge_server(facts, lanes=settings.lanes)

@@ -1,6 +1,9 @@
 """What a machine must have: an environment of our own packages, a profile that can run, a corpus that can be read."""
 
+import stat
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 
 from contracts import GroundwireError
 from groundwire.owners import foreign_owner
@@ -9,9 +12,12 @@ from groundwire.settings import Settings
 from .finding import Finding
 
 
-def examine_machine(settings: Settings) -> list[Finding]:
-    """What can be checked without a server."""
-    return [_python(), _packages(), _binary(), _profile(settings), _corpus(settings)]
+def examine_machine(settings: Settings, secrets: Mapping[str, Path]) -> list[Finding]:
+    """What can be checked without a server; `secrets`: the files that hold them."""
+    if settings.redis_tls_key is not None:
+        secrets = {**secrets, "redis_tls_key": settings.redis_tls_key}
+    machine = [_python(), _packages(), _binary(), judge_secrets(secrets)]
+    return [*machine, _profile(settings), _corpus(settings)]
 
 
 def _python() -> Finding:
@@ -33,6 +39,29 @@ def _binary() -> Finding:
         return Finding("binary", "ok", str(find_binary()))
     except GroundwireError as error:
         return Finding("binary", "warning", "no server program found", str(error))
+
+
+def judge_secrets(files: Mapping[str, Path]) -> Finding:
+    """Whether others of this machine can read one of the files."""
+    exposed = {name: path for name, path in files.items() if _is_open_to_all(path)}
+    if not exposed:
+        named = ", ".join(files)
+        return Finding("secrets", "ok", f"in files: {named}" if files else "none in files")
+    said = "; ".join(f"{name}: {path}" for name, path in exposed.items())
+    paths = " ".join(str(path) for path in dict.fromkeys(exposed.values()))
+    return Finding(
+        "secrets", "warning", f"every user of this machine can read {said}", f"chmod o= {paths}"
+    )
+
+
+def _is_open_to_all(path: Path) -> bool:
+    """Whether the file's mode, and that of every folder above it, lets others through."""
+    try:
+        file = path.resolve(strict=True)
+        above = all(folder.stat().st_mode & stat.S_IXOTH for folder in file.parents)
+        return above and bool(file.stat().st_mode & stat.S_IROTH)
+    except OSError:  # out of our own reach, too
+        return False
 
 
 def _profile(settings: Settings) -> Finding:

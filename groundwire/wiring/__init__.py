@@ -15,7 +15,7 @@ from .handlers import STAGES, Handler, build_agents, build_handler, build_pipeli
 from .ingestion import Intake, grow_corpus, ingest_corpus, plan_ingestion
 from .retrieval import Retriever, build_retriever
 from .support import build_support
-from .workers import await_corpus, build_worker, following, keeping_warm
+from .workers import await_corpus, build_worker, following, keeping_warm, place_of
 
 __all__ = [
     "STAGES",
@@ -38,6 +38,7 @@ __all__ = [
     "ingest_corpus",
     "keeping_warm",
     "load_profile",
+    "place_of",
     "plan_ingestion",
     "stand_in",
 ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contracts import TOPOLOGY, Misconfigured, Permanent, Transient
+from contracts import TOPOLOGY, Misconfigured, Permanent, Stage, Transient
 
 from .assembly import Corpus, assemble, endpoint_of, stand_in
 from .handlers import Handler, Retrieving, Understanding, build_handler
@@ -122,6 +122,14 @@ class Built:
     corpus: Corpus
 
 
+def place_of(stage: str) -> Stage:
+    """A stage by its name; Misconfigured says which there are."""
+    try:
+        return TOPOLOGY.stage(stage)
+    except KeyError as error:
+        raise Misconfigured(str(error.args[0])) from error
+
+
 async def build_worker(
     stage: str,
     settings: "Settings",
@@ -135,10 +143,7 @@ async def build_worker(
     from bus import Worker
     from groundwire.client import bus_config, server_at
 
-    try:
-        place = TOPOLOGY.stage(stage)
-    except KeyError as error:
-        raise Misconfigured(str(error.args[0])) from error
+    place = place_of(stage)
     if (note := stand_in(settings.profile)) is not None:
         log("profile.fallback", note=note)
     assembly = assemble(

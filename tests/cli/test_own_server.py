@@ -1,25 +1,31 @@
 """A server of one's own by its URL: user and password, a database number, TLS; the password stays a secret."""
 
+import re
 import socket
 import subprocess
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 import redis
-from e2e.machine import HANDBOOK, Home, eventually, running_up
+from e2e.machine import HANDBOOK, STAGES, START_S, Home, descendants, end, eventually, running_up
 from tls_front import Papers, tls_front
 
 from groundwire.embedded.binary import find_binary
 
 from .conftest import Commands
+from .every_command import ARGUMENTS, QUESTION, Command, every_command
 
 pytestmark = pytest.mark.server
 
 PASSWORD = "s3cret/p@ss:word"
-QUESTION = "Can I get a refund on an annual plan?"
+LOGIN = f"gw:{PASSWORD}"
+KEY = "s3cret-key-of-an-endpoint"
+EVERY = tuple(every_command())
 
 
 @contextmanager
@@ -67,8 +73,13 @@ def own(port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     papers = Papers.make(tmp_path_factory.mktemp("papers"))
     target = f"redis://gw:{quote(PASSWORD, safe='')}@127.0.0.1:{port}/2"
     with tls_front(target, papers.context(asks_clients=True)) as url:
+        (papers.folder / "url").write_text(f"{url}\n")
+        (papers.folder / "key").write_text(f"{KEY}\n")
         variables = {
-            "GROUNDWIRE_REDIS_URL": url,
+            "GROUNDWIRE_REDIS_URL_FILE": str(papers.folder / "url"),
+            "GROUNDWIRE_EMBEDDINGS_KEY_FILE": str(papers.folder / "key"),
+            "GROUNDWIRE_HEALTH_PORT": "19300",
+            "GROUNDWIRE_LOG_LEVEL": "debug",
             "GROUNDWIRE_REDIS_TLS_CA": str(papers.ca),
             "GROUNDWIRE_REDIS_TLS_CERT": str(papers.cert),
             "GROUNDWIRE_REDIS_TLS_KEY": str(papers.key),
@@ -105,38 +116,51 @@ def test_a_question_is_answered_over_the_server_and_database_of_the_url(
     assert not (on_own_server.home.path / "server").exists()
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["ask", QUESTION, "--trace"],
-        ["ask", QUESTION, "--trace", "--json"],
-        ["publish", "-"],
-        ["tail", "--after", "0", "--limit", "1"],
-        ["result", "0-unknown", "--timeout", "0.1"],
-        ["status"],
-        ["status", "--json"],
-        ["dead", "list"],
-        ["dead", "show", "0/1-0"],
-        ["verify"],
-        ["verify", "--json"],
-        ["doctor"],
-        ["doctor", "--json"],
-        ["ingest", HANDBOOK],
-        ["up"],
-        ["worker", "sing"],
-    ],
-    ids=lambda words: " ".join(map(str, words[:3])).replace(str(HANDBOOK), "handbook"),
-)
-def test_no_command_prints_the_password(on_own_server: Commands, words: list[object]) -> None:
-    """Whatever a command says, on either stream, in words or as JSON."""
-    done = on_own_server(*words, stdin=f"{QUESTION}\n")
-    assert_no_secret(done.out + done.err)
-    assert done.out + done.err
-    assert done.code != 3
+def test_every_command_is_tried() -> None:
+    """A new command, or one of a group, is held to the rule below as well."""
+    assert {command.name for command in EVERY} == set(ARGUMENTS)
 
 
-def test_no_file_and_no_command_line_holds_the_password(own: Home) -> None:
-    """Logs, the state file, what `up` said, and what `ps` shows of anyone."""
+@pytest.mark.parametrize("command", EVERY, ids=lambda command: command.name)
+def test_no_command_prints_a_secret(
+    own: Home,
+    port: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: Command,
+) -> None:
+    """On either stream, in words or as JSON: where all is well, with a wrong password, with the server gone."""
+    forms = ([], ["--json"]) if command.has_json else ([],)
+    for home in (own, stranger(tmp_path, port, f"gw:{PASSWORD}x"), stranger(tmp_path, 1, LOGIN)):
+        commands = Commands(home, monkeypatch, capsys)
+        url = home.settings.redis_url
+        assert url is not None
+        for form in forms:
+            given = [
+                url.get_secret_value() if word == "URL" else word
+                for word in ARGUMENTS[command.name]
+            ]
+            done = commands(*command.name.split(), *given, *form, stdin=f"{QUESTION}\n")
+            assert_no_secret(done.out + done.err)
+            assert done.out + done.err
+            assert "Traceback" not in done.err
+
+
+def stranger(folder: Path, port: int, login: str) -> Home:
+    """A folder that names a server which lets nobody in by that login, or isn't there."""
+    user, _, password = login.partition(":")
+    url = f"redis://{user}:{quote(password, safe='')}@127.0.0.1:{port}/2"
+    variables = {
+        "GROUNDWIRE_REDIS_URL": url,
+        "GROUNDWIRE_EMBEDDINGS_KEY": KEY,
+        "GROUNDWIRE_LOG_LEVEL": "debug",
+    }
+    return Home(folder, tuple(variables.items()))
+
+
+def test_no_file_command_line_environment_or_page_holds_a_secret(own: Home) -> None:
+    """Logs, the state file, what `up` said; what `ps` and /proc show of its processes; health and metrics."""
     files = [file for file in own.folder.rglob("*") if file.is_file()]
     assert own.path / "system.json" in files
     for file in files:
@@ -144,6 +168,39 @@ def test_no_file_and_no_command_line_holds_the_password(own: Home) -> None:
     listing = subprocess.run(["ps", "-A", "-ww", "-o", "args="], capture_output=True, text=True)
     assert_no_secret(listing.stdout)
     assert "gw:***@localhost" in own.said()
+    owner = own.owner()
+    assert owner is not None
+    for pid in descendants(owner):
+        assert_no_secret(Path(f"/proc/{pid}/environ").read_text(errors="replace"))
+    pages = list(pages_of(own))
+    assert len(pages) == 3 * len(STAGES)
+    for page in pages:
+        assert_no_secret(page)
+
+
+def pages_of(home: Home) -> Iterator[str]:
+    """What each worker answers on its port."""
+    logs = "".join(home.logs().values())
+    for port in re.findall(r'"port": (\d+), "event": "health.listening"', logs):
+        for path in ("livez", "readyz", "metrics"):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=5) as reply:
+                yield reply.read().decode()
+
+
+@pytest.mark.parametrize("port_given", [True, False], ids=["wrong password", "server gone"])
+def test_a_worker_that_is_not_let_in_logs_no_secret(
+    own: Home, port: int, tmp_path: Path, *, port_given: bool
+) -> None:
+    """It waits, and says so; its page says why it isn't ready."""
+    home = stranger(tmp_path, port if port_given else 1, f"gw:{PASSWORD}x")
+    corpus = (("GROUNDWIRE_CORPUS", str(own.path / "corpus")), ("GROUNDWIRE_HEALTH_PORT", "19400"))
+    home = replace(home, variables=(*home.variables, *corpus))
+    process = home.start("worker", "critic")
+    try:
+        eventually(lambda: "start.waiting" in home.said(), "the worker's complaint", START_S)
+    finally:
+        end(process)
+    assert_no_secret(home.said())
 
 
 def test_the_url_may_come_from_a_file_or_from_groundwire_toml(
@@ -153,9 +210,10 @@ def test_the_url_may_come_from_a_file_or_from_groundwire_toml(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """`GROUNDWIRE_REDIS_URL_FILE`, `redis_url` and `redis_url_file` name the same server."""
-    url, *papers = own.variables
-    (tmp_path / "url").write_text(url[1] + "\n")
-    (tmp_path / "groundwire.toml").write_text(f'redis_url = "{url[1]}"\n')
+    file, *papers = own.variables
+    url = Path(file[1]).read_text()
+    (tmp_path / "url").write_text(url)
+    (tmp_path / "groundwire.toml").write_text(f'redis_url = "{url.strip()}"\n')
     plain = Commands(Home(tmp_path, tuple(papers)), monkeypatch, capsys)
     assert plain("ask", QUESTION).code == 0
     (tmp_path / "groundwire.toml").write_text('redis_url_file = "url"\n')

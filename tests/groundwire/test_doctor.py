@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from bus.facts import ServerFacts, ask_server
 from bus.groups import agree_on_lanes
 from bus.wire import Wire
 from groundwire.doctor import Finding, examine
+from groundwire.doctor.machine import judge_secrets
 from groundwire.doctor.server import judge_encryption, judge_server, judge_url
 from groundwire.embedded import TemporaryServer
 from groundwire.settings import load_settings
@@ -112,6 +114,21 @@ async def test_the_embedded_server_is_healthy(server: TemporaryServer) -> None:
     assert (before.lanes, after.lanes) == (None, 3)
     assert after.ahead_s > 55.0
     assert {finding.level for finding in judge_server(before, lanes=1)} == {"ok"}
+
+
+def test_a_secret_that_every_user_can_read_is_a_warning() -> None:
+    """By the file's mode and by the folders above it: in a folder of one's own any mode is fine."""
+    with TemporaryDirectory(dir="/tmp") as name:  # pytest's own folder is closed to others
+        folder, file = Path(name), Path(name) / "redis-url"
+        file.write_text("redis://:secret@host")
+        levels = {}
+        for folder_mode, mode in ((0o755, 0o644), (0o700, 0o644), (0o755, 0o640)):
+            folder.chmod(folder_mode)
+            file.chmod(mode)
+            found = judge_secrets({"redis_url": file})
+            levels[folder_mode, mode] = found.level
+            assert "secret@" not in found.what
+    assert levels == {(0o755, 0o644): "warning", (0o700, 0o644): "ok", (0o755, 0o640): "ok"}
 
 
 async def test_a_damaged_corpus_is_an_error(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import Misconfigured
-from groundwire.settings import Settings, load_settings, redact_url
+from groundwire.settings import SECRETS, Settings, load_settings, redact_url, secret_files
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
 SECRET = "hunter2"
@@ -132,6 +132,39 @@ def test_the_url_may_come_from_a_file(tmp_path: Path) -> None:
     settings = load_settings({"GROUNDWIRE_REDIS_URL_FILE": "url"}, tmp_path)
     assert settings.redis_url is not None
     assert settings.redis_url.get_secret_value() == f"rediss://app:{SECRET}@host:6380/2"
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_every_secret_may_come_from_a_file_without_its_last_newline(
+    tmp_path: Path, name: str
+) -> None:
+    """One rule: `<NAME>_FILE`, in the environment or in groundwire.toml."""
+    value = f"redis://:{SECRET}@host" if name.endswith("_url") else SECRET
+    (tmp_path / "secret").write_text(value + "\n")
+    from_environment = load_settings({f"GROUNDWIRE_{name.upper()}_FILE": "secret"}, tmp_path)
+    (tmp_path / "groundwire.toml").write_text(f'{name}_file = "secret"\n')
+    from_toml = load_settings({}, tmp_path)
+    for settings in (from_environment, from_toml):
+        assert getattr(settings, name).get_secret_value() == value
+
+
+def test_the_files_that_hold_secrets_are_known(tmp_path: Path) -> None:
+    """Those that are named, and groundwire.toml where a secret stands in it; the environment wins."""
+    (tmp_path / "groundwire.toml").write_text('embeddings_key = "k"\nredis_url = "redis://a"\n')
+    assert secret_files({"GROUNDWIRE_REDIS_URL": "redis://b"}, tmp_path) == {
+        "embeddings_key": tmp_path / "groundwire.toml"
+    }
+    assert secret_files({"GROUNDWIRE_REDIS_URL_FILE": "/run/url"}, tmp_path)["redis_url"] == Path(
+        "/run/url"
+    )
+
+
+@pytest.mark.parametrize("url", [f"s3://key:{SECRET}@bucket", f"gs://key:{SECRET}@bucket"])
+def test_storage_takes_no_password_in_its_url(tmp_path: Path, url: str) -> None:
+    """Its own variables have it; what is refused isn't repeated."""
+    with pytest.raises(Misconfigured, match="GROUNDWIRE_CORPUS_URL") as caught:
+        load_settings({"GROUNDWIRE_CORPUS_URL": url}, tmp_path)
+    assert SECRET not in str(caught.value)
 
 
 def test_a_missing_secret_file_is_named(tmp_path: Path) -> None:
