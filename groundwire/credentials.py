@@ -4,9 +4,10 @@
     server/users.acl     for the server: hashes
     server/password      of `default`, for the server's own health check
     USER/redis-url       for the processes of that user
+    USER/password        for programs that want it by itself
 
-The folder is its owner's alone; what is in it may be read by all, for it is handed out piece by piece: a container
-mounts one of these folders, or gets one of these files, and runs as whom its image says.
+The folder and what is in it are its owner's alone, but for `server/`: the server runs as somebody else, and what it is
+handed is that one folder. Containers of ours run as the owner, and are handed one user's folder each.
 """
 
 import os
@@ -21,6 +22,7 @@ from .passwords import make_passwords, read_passwords
 __all__ = ["url_of", "write_credentials"]
 
 ADMIN = "default"
+FOR_THE_SERVER, FOR_ITS_OWNER = 0o444, 0o400
 
 
 def write_credentials(
@@ -28,17 +30,16 @@ def write_credentials(
 ) -> Mapping[str, str]:
     """Make the folder, or bring it up to date: users that are new get a password, the others keep theirs."""
     names = [*users, ADMIN]
-    urls = {
-        name: url_of(name, "", url) for name in names
-    }  # a bad URL is refused before anything is written
+    url_of(ADMIN, "", url)  # a bad one is refused before anything is written
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         words = _passwords(folder / "passwords", names)
         urls = {name: url_of(name, words[name], url) for name in names}
-        _write(folder / "server" / "users.acl", acl(words))
-        _write(folder / "server" / "password", words[ADMIN])
+        _write(folder / "server" / "users.acl", acl(words), FOR_THE_SERVER)
+        _write(folder / "server" / "password", words[ADMIN], FOR_THE_SERVER)
         for name, own in urls.items():
             _write(folder / name / "redis-url", own)
+            _write(folder / name / "password", words[name])
     except OSError as error:
         raise Misconfigured(f"{error.filename}: {error.strerror}") from error
     return words
@@ -64,10 +65,12 @@ def _passwords(path: Path, names: Iterable[str]) -> dict[str, str]:
     return words
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str, mode: int = FOR_ITS_OWNER) -> None:
     """In one step: whoever reads it meanwhile has the old text or the new one."""
     path.parent.mkdir(mode=0o755, exist_ok=True)
     made = path.with_name(f".{path.name}")
+    made.unlink(missing_ok=True)
+    made.touch(mode=0o600)
     made.write_text(f"{text}\n", encoding="utf-8")
-    made.chmod(0o444)
+    made.chmod(mode)
     os.replace(made, path)

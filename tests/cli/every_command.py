@@ -31,6 +31,7 @@ ARGUMENTS: Mapping[str, tuple[object, ...]] = {
     "corpus publish": (),
     "corpus rollback": (),
     "corpus show": ("policies.md",),
+    "dashboard": (),
     "dead discard": ("0/1-0",),
     "dead list": (),
     "dead replay": ("0/1-0",),

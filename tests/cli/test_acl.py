@@ -60,7 +60,10 @@ def test_a_folder_has_a_url_for_each_user_and_keeps_its_passwords(nothing_up: Co
         url = (folder / user / "redis-url").read_text().strip()
         assert url == f"redis://{user}:{word}@valkey:6379/0"
         assert word not in done.out + (folder / "server" / "users.acl").read_text()
+        assert (folder / user / "password").read_text().strip() == word
+        assert stat.S_IMODE((folder / user / "redis-url").stat().st_mode) == 0o400
     assert (folder / "server" / "password").read_text().strip() == words["default"]
+    assert stat.S_IMODE((folder / "server" / "users.acl").stat().st_mode) == 0o444
 
     passwords.write_text("".join(f"{user} {words[user]}\n" for user in USERS if user != "format"))
     assert nothing_up("acl", "--folder", folder, "--url", "unix:///run/valkey.sock").code == 0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bus import Hop, StageStatus, SystemStatus, Vitals
+from bus import Handling, Hop, StageStatus, SystemStatus, Vitals
 from contracts import OUTCOMES, TOPOLOGY
 from groundwire.cli.dashboard import text
 from groundwire.dashboard import panels
@@ -19,7 +19,8 @@ from .queries import exported, unanswerable
 from .repository import ROOT
 
 FOLDER = METRICS.parent / "metrics"
-HOP = Hop("critic", "dead", "permanent", "failed", is_redelivery=True, waited_s=0.1, handled_s=0.1)
+OF = Handling("critic", 0, "0-1", "1-0", 1, 2)
+HOP = Hop(OF, "dead", "permanent", "failed", waited_s=0.1, handled_s=0.1)
 RULES: list[dict[str, Any]] = yaml.safe_load((FOLDER / "alerts.yml").read_text("utf-8"))["groups"][
     0
 ]["rules"]
