@@ -145,6 +145,9 @@ def main() -> int:
         sys.stderr.write(f"groundwire: {stranger}\n")
         return STRANGER_EXIT
     compute_on_one()
+    signal.signal(
+        signal.SIGHUP, signal.SIG_IGN
+    )  # a child that is too young to hear it reads anew anyway
     _call_me("nursery")
     forker = Forker(socket.socket(fileno=int(sys.argv[1])))
     with _ending_with(int(sys.argv[1])):

@@ -46,6 +46,8 @@ EVENTS: Mapping[str, Loudness] = {
     "worker.failing": "warning",
     "worker.not_started": "warning",
     "worker.death_not_reported": "warning",
+    "settings.changed": "info",
+    "settings.refused": "warning",
     "health.listening": "info",
     "profile.fallback": "warning",
     "intents.faulty": "warning",

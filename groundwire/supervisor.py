@@ -32,6 +32,7 @@ __all__ = [
     "as_command",
     "child_environment",
     "new_consumer_name",
+    "successor_name",
     "worker_command",
 ]
 
@@ -140,6 +141,7 @@ class Supervisor:
         self._keepers: list[asyncio.Task[None]] = []
         self._lifeline: tuple[int, int] | None = None
         self._sent: signal.Signals | None = None
+        self._changes = 0
 
     async def start(self) -> None:
         """Start every worker, all at once; returns when all processes exist."""
@@ -168,6 +170,18 @@ class Supervisor:
     def workers(self) -> list[WorkerInfo]:
         """Every place as it is now, in the order of the specs."""
         return [place.info() for place in self._places]
+
+    def names_of(self, consumer: str) -> list[str]:
+        """Each name that the process of a consumer may have by now: it takes another with new settings."""
+        numbers = range(1, self._changes + 1)
+        return [consumer, *(successor_name(consumer, number) for number in numbers)]
+
+    def change(self) -> None:
+        """SIGHUP to every worker: the settings are others now."""
+        self._changes += 1
+        for place in self._places:
+            if place.process is not None:
+                _send(place.process, signal.SIGHUP)
 
     async def stop(self, grace_s: float) -> None:
         """SIGTERM to every worker, SIGKILL to what is left after the grace.
@@ -265,6 +279,11 @@ def new_consumer_name() -> str:
     """`<host>-<token>`: no process id, which containers share and kernels reuse."""
     host = re.sub(r"[^A-Za-z0-9.-]", "-", socket.gethostname())[:63] or "host"
     return f"{host}-{secrets.token_hex(4)}"
+
+
+def successor_name(consumer: str, number: int) -> str:
+    """The consumer that a worker is after its so-many-th change of settings."""
+    return f"{consumer}.{number}"
 
 
 def worker_command(stage: str, *options: str) -> MakeCommand:

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bus import Bus
 from contracts import TOPOLOGY, GroundwireError, Invalid, NoSystem, Unreachable
 from groundwire import logs
+from groundwire.changes import FIXED, SERVER, change
 from groundwire.client import bus_config, server_at
 from groundwire.corpus import is_root
 from groundwire.embedded import EmbeddedServer, SystemLock, SystemState
 from groundwire.nursery import CAN_FORK, Child, Nursery
-from groundwire.settings import SECRETS, Settings, redact_url
+from groundwire.pins import worker_environment, write_pins
+from groundwire.settings import Settings, redact_url
 from groundwire.supervisor import (
     Birth,
     Start,
@@ -31,7 +33,7 @@ from groundwire.supervisor import (
     child_environment,
     worker_command,
 )
-from groundwire.wiring import Intake, endpoint_of, grow_corpus, ingest_corpus
+from groundwire.wiring import Intake, assemble, endpoint_of, grow_corpus, ingest_corpus
 
 if TYPE_CHECKING:
     from groundwire.corpus import Ingestion, Progress
@@ -51,6 +53,8 @@ class System:
     settings: Settings
     supervisor: Supervisor
     ingestion: "Ingestion | None"
+    adopt: Callable[[Settings], tuple[str, ...]]
+    """Have the workers go over to other settings; the names of what changed. Misconfigured: nothing has."""
 
 
 class AlreadyUp(NoSystem):
@@ -96,11 +100,24 @@ async def running_system(
         url, env, url_file = await _server(settings, stack, temporary=temporary)
         bus = await stack.enter_async_context(Bus(server_at(url, settings), bus_config(settings)))
         nursery = Nursery(settings.home / "logs" / "nursery.log", child_environment(env))
-        start = partial(_start, nursery)
+        pins = settings.home / "workers.json"
+        write_pins(pins, settings)
+        start = partial(_start, nursery, pins)
         specs = [WorkerSpec(name, count, start(name)) for name, count in counts.items()]
 
         async def on_death(stage: str, consumer: str, code: int) -> None:
-            await bus.pronounce_dead(stage, consumer)
+            for name in supervisor.names_of(consumer):
+                await bus.pronounce_dead(stage, name)
+
+        def adopt(new: Settings) -> tuple[str, ...]:
+            changed = change(settings, new, (*FIXED, *SERVER))
+            assemble(
+                new.profile, new.corpus, new.intents, endpoint_of(new)
+            )  # refused here, or by none
+            write_pins(pins, new)
+            supervisor.change()
+            lock.publish(_state(new, url, url_file, docs, counts))
+            return changed
 
         supervisor = Supervisor(specs, logs=settings.home / "logs", on_death=on_death, env=env)
         on_step("starting the workers")
@@ -115,7 +132,7 @@ async def running_system(
             lock.publish(_state(settings, url, url_file, docs, counts))
             if docs is not None and not temporary:
                 growing = asyncio.create_task(_grow(settings))
-            yield System(bus, url, settings, supervisor, ingestion)
+            yield System(bus, url, settings, supervisor, ingestion, adopt)
         finally:
             await _cancel(ingesting, growing)
             on_step("draining the workers")
@@ -124,13 +141,15 @@ async def running_system(
             on_step("stopping the server")
 
 
-def _start(nursery: Nursery, stage: str) -> Start:
+def _start(nursery: Nursery, pins: Path, stage: str) -> Start:
     """How a worker of the stage is started: forked where a process can be, else as a command."""
+    variables = ("--variables", str(pins))
     if not CAN_FORK:
-        return as_command(worker_command(stage))
+        return as_command(worker_command(stage, *variables))
 
     async def start(birth: Birth) -> Child:
-        return await nursery.bear([stage, "--consumer", birth.consumer], birth.log_file)
+        arguments = [stage, "--consumer", birth.consumer, *variables]
+        return await nursery.bear(arguments, birth.log_file)
 
     return start
 
@@ -164,19 +183,6 @@ async def _server(
         await EmbeddedServer.start(settings.home, temporary=temporary)
     )
     return server.url, env | {"GROUNDWIRE_REDIS_URL_FILE": str(server.url_file)}, server.url_file
-
-
-def worker_environment(settings: Settings) -> dict[str, str]:
-    """The variables that make another process see the same settings, secrets apart.
-
-    Those it finds where this one found them: in the environment that it inherits, or in groundwire.toml.
-    """
-    values = settings.model_dump(mode="json", exclude=set(SECRETS), exclude_none=True)
-    return {f"GROUNDWIRE_{name.upper()}": _text(value) for name, value in values.items()}
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 async def _ingest(settings: Settings, docs: Path | None) -> "Ingestion | None":

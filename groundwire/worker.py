@@ -1,11 +1,13 @@
 """One worker process: `python -m groundwire.worker STAGE`. Reads the settings, runs until told to stop."""
 
 import argparse
-import asyncio
+import itertools
+import json
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,7 @@ from groundwire.threads import compute_on_one
 
 if TYPE_CHECKING:
     from groundwire.settings import Settings
+    from groundwire.signals import Signals
 
 STRANGER_EXIT = 2
 
@@ -29,12 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("stage")
     parser.add_argument("--consumer")
     parser.add_argument("--concurrency", type=int)
+    parser.add_argument("--variables", type=Path, help="a JSON file of variables")
     parser.add_argument("--lifeline", type=int, help="a pipe whose end of file means: stop")
     options = parser.parse_args(arguments)
     return run_worker(
         options.stage,
         consumer=options.consumer,
         concurrency=options.concurrency,
+        variables=options.variables,
         lifeline=options.lifeline,
     )
 
@@ -44,76 +49,92 @@ def run_worker(
     *,
     consumer: str | None = None,
     concurrency: int | None = None,
+    variables: Path | None = None,
     lifeline: int | None = None,
 ) -> int:
-    """Run one worker until SIGTERM, SIGINT or the end of the lifeline; a second signal leaves now."""
+    """Run one worker until SIGTERM, SIGINT or the end of the lifeline; a second signal leaves now.
+
+    SIGHUP makes it read its settings again: from the environment, the files, and `variables`, a JSON object that
+    wins over the environment.
+    """
     from groundwire.lifeline import watch_lifeline
 
     if lifeline is not None:
         # Before the long imports: until its handler is there, SIGTERM ends a worker that has no work.
         watch_lifeline(lifeline, lambda: os.kill(os.getpid(), signal.SIGTERM))
+    from groundwire.signals import Signals
+
+    with Signals(_leave_now) as signals:
+        return _run_by(stage, partial(_read, variables, concurrency), consumer, signals)
+
+
+def _run_by(
+    stage: str, read: "Callable[[], Settings]", consumer: str | None, signals: "Signals"
+) -> int:
     from contracts import GroundwireError
     from groundwire import loop
-    from groundwire.settings import load_settings
 
     try:
-        settings = load_settings(os.environ, Path.cwd())
-        if concurrency is not None:
-            settings = settings.model_copy(update={"concurrency": concurrency})
-        loop.run(_run(stage, settings, consumer))
+        loop.run(_run(stage, read, consumer, signals))
     except GroundwireError as error:
         sys.stderr.write(f"groundwire worker {stage}: {error}\n")
         return 2
     return 0
 
 
-async def _run(stage: str, settings: "Settings", consumer: str | None) -> None:
-    from groundwire import logs, loop
-    from groundwire.client import system_url
-    from groundwire.observing import observing
-    from groundwire.supervisor import new_consumer_name
-    from groundwire.wiring import await_corpus, build_worker, following, keeping_warm, place_of
+def _read(variables: Path | None, concurrency: int | None) -> "Settings":
+    """The settings as they are now."""
+    from groundwire.settings import load_settings
 
+    given = {} if variables is None else json.loads(variables.read_text())
+    settings = load_settings(os.environ | given, Path.cwd())
+    if concurrency is not None:
+        settings = settings.model_copy(update={"concurrency": concurrency})
+    return settings
+
+
+async def _run(
+    stage: str, read: "Callable[[], Settings]", consumer: str | None, signals: "Signals"
+) -> None:
+    from groundwire import logs, loop
+    from groundwire.changes import change
+    from groundwire.client import system_url
+    from groundwire.lives import Successor, live
+    from groundwire.observing import observing
+    from groundwire.supervisor import new_consumer_name, successor_name
+    from groundwire.wiring import await_corpus, build_worker, following, place_of
+
+    settings = read()
     place_of(stage)  # a stage that there isn't waits for no corpus
     logs.configure(settings.log_level, as_json=settings.log_json)
     log = logs.bus_log()
-    running_loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        running_loop.add_signal_handler(number, _stop_or_leave, stop, number)
+    signals.listen()
     url = await system_url(settings)
     with observing(stage, settings, log) as observed:
         async with following(settings.corpus_url, settings.corpus, log):
-            if not await await_corpus(settings.corpus, stop, log):
+            if not await await_corpus(settings.corpus, signals.stop, log):
                 return
-            built = await build_worker(
-                stage,
-                settings,
-                url=url,
-                consumer=consumer or new_consumer_name(),
-                log=log,
-                watch=observed.watch,
-            )
-            observed.attend(built.worker)
+            build = partial(build_worker, stage, log=log, watch=observed.watch)
+            name = consumer or new_consumer_name()
+            first = await build(settings, url=url, consumer=name)
             loop.settle_heap()
-            async with (
-                keeping_warm(built.handler, built.corpus, log),
-                asyncio.TaskGroup() as group,
-            ):
-                running = group.create_task(built.worker.run())
-                stopping = group.create_task(stop.wait())
-                await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
-                built.worker.stop()
-                stopping.cancel()
+            numbers = itertools.count(1)
+
+            async def succeed() -> Successor:
+                new = read()
+                changed = change(settings, new)
+                url = await system_url(new)
+                built = await build(new, url=url, consumer=successor_name(name, next(numbers)))
+                return Successor(built, changed)
+
+            await live(first, succeed, signals=signals, attend=observed.attend, log=log)
 
 
-def _stop_or_leave(stop: asyncio.Event, number: int) -> None:
-    if stop.is_set():
-        from groundwire import logs
+def _leave_now(number: int) -> None:
+    from groundwire import logs
 
-        logs.flush()
-        os._exit(128 + number)
-    stop.set()
+    logs.flush()
+    os._exit(128 + number)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,21 @@
 """`groundwire up`: everything on this machine, until Ctrl-C."""
 
 import asyncio
-import signal
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from contracts import Query, outcome_of
+from contracts import GroundwireError, Query, outcome_of
 
 from .codes import OF_OUTCOME, ExitCode
 from .context import console, console_err, run_async, settings
 
 if TYPE_CHECKING:
     from groundwire.settings import Settings
+    from groundwire.signals import Signals
     from groundwire.system import System
 
 EPILOG = """Examples:
@@ -21,6 +23,8 @@ EPILOG = """Examples:
   groundwire up --docs examples/handbook
 
   groundwire up --docs handbook --workers retrieve=2,critic=2
+
+  kill -HUP "$(jq .pid .groundwire/system.json)"      # settings and profile are others now
 
   groundwire up --docs handbook --ask "How do I cancel?"
 """
@@ -47,38 +51,47 @@ def up(
 ) -> int:
     """Start the server, the five agents (a process each) and keep them running until Ctrl-C.
 
-    A worker that dies is restarted. A second `up` in the same folder shares the first one's system.
+    A worker that dies is restarted. A second `up` in the same folder shares the first one's system. SIGHUP has
+    all workers go over to the settings and the profile as they are then, without a break.
     """
     from groundwire import logs
 
-    chosen = settings(profile=profile, intents=intents)
+    read = partial(settings, profile=profile, intents=intents)
+    chosen = read()
     logs.configure(chosen.log_level, as_json=chosen.log_json)
-    return run_async(_up(chosen, docs, workers, ask, once=once))
+    return run_async(_up(chosen, read, docs, workers, ask, once=once))
 
 
 async def _up(
-    chosen: "Settings", docs: Path | None, workers: str | None, question: str | None, *, once: bool
+    chosen: "Settings",
+    read: "Callable[[], Settings]",
+    docs: Path | None,
+    workers: str | None,
+    question: str | None,
+    *,
+    once: bool,
 ) -> int:
+    from groundwire.signals import Signals
     from groundwire.system import AlreadyUp, running_system, worker_counts
 
     counts = worker_counts(workers)
-    started, stop = asyncio.Event(), asyncio.Event()
-    _on_signal(started, stop)
     err = console_err()
     code = int(ExitCode.ANSWERED)
     try:
-        with err.status("starting") as status:
+        with Signals(_cut_short()) as signals, err.status("starting") as status:
+            signals.may_drain = False  # until all is up
+            signals.listen()
             starting = running_system(chosen, docs=docs, counts=counts, on_step=status.update)
             async with starting as system:
                 status.stop()
-                started.set()
+                signals.may_drain = True
                 _show_system(system)
                 if question is not None:
                     code = await _ask_once(system, question)
                 if not once:
                     hint = 'ask from another terminal: groundwire ask "…"; Ctrl-C stops it'
                     err.print(f"[dim]up; {hint}[/dim]")
-                    await _until_stopped(stop, system)
+                    await _until_stopped(signals, system, read)
                     err.print("[dim]draining the workers, then the server[/dim]")
         if not once:
             err.print(f"[dim]stopped; the data stays in {chosen.home}[/dim]", soft_wrap=True)
@@ -87,27 +100,34 @@ async def _up(
     return code
 
 
-def _on_signal(started: asyncio.Event, stop: asyncio.Event) -> None:
-    """The first signal drains; one that comes before everything is up, or a second one, cuts short."""
-    loop, main = asyncio.get_running_loop(), asyncio.current_task()
+def _cut_short() -> "Callable[[int], None]":
+    main = asyncio.current_task()
     assert main is not None
 
-    def on_signal() -> None:
-        if stop.is_set() or not started.is_set():
-            main.cancel()
-        stop.set()
+    def cut_short(_: int) -> None:
+        main.cancel()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, on_signal)
+    return cut_short
 
 
-async def _until_stopped(stop: asyncio.Event, system: "System") -> None:
-    waiting = [asyncio.create_task(stop.wait()), asyncio.create_task(system.supervisor.wait())]
-    done, rest = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    for task in rest:
-        task.cancel()
-    for task in done:
-        task.result()
+async def _until_stopped(
+    signals: "Signals", system: "System", read: "Callable[[], Settings]"
+) -> None:
+    """Return when told to stop; at each SIGHUP have the workers go over to the settings as they are then."""
+    err = console_err()
+    running = asyncio.create_task(system.supervisor.wait())
+    while await signals.next(running):
+        try:
+            changed = system.adopt(read())
+        except GroundwireError as error:
+            err.print(f"settings refused, the old ones hold: {error}", markup=False, soft_wrap=True)
+        else:
+            told = ", ".join(changed) or "none; what they name is read anew"
+            err.print(f"settings read again, changed: {told}", markup=False, soft_wrap=True)
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    if not running.cancelled():
+        running.result()
 
 
 async def _ask_once(system: "System", question: str) -> int:

@@ -28,6 +28,8 @@ def worker(
 ) -> int:
     """Run one worker until Ctrl-C or SIGTERM: it finishes what runs and gives back the rest.
 
+    SIGHUP makes it go over to the settings and the profile as they are then, without a break.
+
     Start as many as you like, on any machine that reaches the server and the corpus.
     """
     from groundwire.worker import run_worker

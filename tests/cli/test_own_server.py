@@ -1,5 +1,6 @@
 """A server of one's own by its URL: user and password, a database number, TLS; the password stays a secret."""
 
+import json
 import re
 import socket
 import subprocess
@@ -180,8 +181,9 @@ def test_no_file_command_line_environment_or_page_holds_a_secret(own: Home) -> N
 
 def pages_of(home: Home) -> Iterator[str]:
     """What each worker answers on its port."""
-    logs = "".join(home.logs().values())
-    for port in re.findall(r'"port": (\d+), "event": "health.listening"', logs):
+    lines = "".join(home.logs().values()).splitlines()
+    for line in filter(re.compile("health.listening").search, lines):
+        port = json.loads(line)["port"]
         for path in ("livez", "readyz", "metrics"):
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=5) as reply:
                 yield reply.read().decode()

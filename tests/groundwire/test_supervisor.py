@@ -22,6 +22,7 @@ from groundwire.supervisor import (
     WorkerSpec,
     as_command,
     new_consumer_name,
+    successor_name,
     worker_command,
 )
 
@@ -89,6 +90,18 @@ async def test_a_worker_that_keeps_dying_is_tried_again_ever_more_slowly(tmp_pat
         assert watched.supervisor.workers()[0].failing
     assert took > 0.7  # 0 + 0.25 + 0.5
     assert {code for _, _, code in watched.deaths} == {9}
+
+
+async def test_a_change_is_told_to_every_worker_and_each_may_have_another_name_since(
+    tmp_path: Path,
+) -> None:
+    """So that a death is told under whichever name the process works by now."""
+    async with supervised(tmp_path, count=2) as watched:
+        consumers = await watched.until("started", 2)
+        assert watched.supervisor.names_of("a") == ["a"]
+        watched.supervisor.change()
+        assert sorted(await watched.until("SIGHUP", 2)) == sorted(consumers)
+        assert watched.supervisor.names_of("a") == ["a", successor_name("a", 1)]
 
 
 async def test_a_report_that_fails_for_now_does_not_stop_the_restart(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from contracts import Misconfigured, Permanent, RetrievedContext, Transient
 from groundwire import profiles
 from groundwire.models import Endpoint as Named
 from groundwire.models.http import Http
+from groundwire.pins import worker_environment
 from groundwire.profiles import Profile
 from groundwire.settings import load_settings
-from groundwire.system import worker_environment
 from groundwire.wiring import Intake, assemble, build_handler, endpoint_of, ingest_corpus
 from groundwire.wiring.handlers import Retrieving
 from groundwire.wiring.retrieval import asking
