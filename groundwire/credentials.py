@@ -7,7 +7,8 @@
     USER/password        for programs that want it by itself
 
 The folder and what is in it are its owner's alone, but for `server/`: the server runs as somebody else, and what it is
-handed is that one folder. Containers of ours run as the owner, and are handed one user's folder each.
+handed is that one folder. Containers of ours run as the owner, and are handed one user's folder each. No line ends in
+those files: what hands them on, as Kubernetes does, hands on every byte.
 """
 
 import os
@@ -35,7 +36,7 @@ def write_credentials(
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         words = _passwords(folder / "passwords", names)
         urls = {name: url_of(name, words[name], url) for name in names}
-        _write(folder / "server" / "users.acl", acl(words), FOR_THE_SERVER)
+        _write(folder / "server" / "users.acl", f"{acl(words)}\n", FOR_THE_SERVER)
         _write(folder / "server" / "password", words[ADMIN], FOR_THE_SERVER)
         for name, own in urls.items():
             _write(folder / name / "redis-url", own)
@@ -71,6 +72,6 @@ def _write(path: Path, text: str, mode: int = FOR_ITS_OWNER) -> None:
     made = path.with_name(f".{path.name}")
     made.unlink(missing_ok=True)
     made.touch(mode=0o600)
-    made.write_text(f"{text}\n", encoding="utf-8")
+    made.write_text(text, encoding="utf-8")
     made.chmod(mode)
     os.replace(made, path)

@@ -57,12 +57,12 @@ def test_a_folder_has_a_url_for_each_user_and_keeps_its_passwords(nothing_up: Co
     words = dict(line.split() for line in passwords.read_text().splitlines())
     assert list(words) == [*USERS, "default"]
     for user, word in words.items():
-        url = (folder / user / "redis-url").read_text().strip()
+        url = (folder / user / "redis-url").read_text()
         assert url == f"redis://{user}:{word}@valkey:6379/0"
         assert word not in done.out + (folder / "server" / "users.acl").read_text()
-        assert (folder / user / "password").read_text().strip() == word
+        assert (folder / user / "password").read_text() == word
         assert stat.S_IMODE((folder / user / "redis-url").stat().st_mode) == 0o400
-    assert (folder / "server" / "password").read_text().strip() == words["default"]
+    assert (folder / "server" / "password").read_text() == words["default"]
     assert stat.S_IMODE((folder / "server" / "users.acl").stat().st_mode) == 0o444
 
     passwords.write_text("".join(f"{user} {words[user]}\n" for user in USERS if user != "format"))

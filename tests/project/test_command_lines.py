@@ -18,7 +18,7 @@ PAGES = ("deployment.md", "operations.md")
 _SPAN = re.compile(r"`([^`\n]+)`")
 _BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _RUN = re.compile(r"docker compose run --rm (?:client|operator) ([^|;>&#\n]+)")
-_OURS = re.compile(r"(?:^|[\s(=])groundwire (?!\()([a-z][^|;>&#\n)]*)")
+_OURS = re.compile(r"(?<!-n )\bgroundwire (?!\()([a-z][^|;>&#\n)]*)")
 _KUBERNETES = ROOT / "examples" / "deployment" / "kubernetes"
 
 

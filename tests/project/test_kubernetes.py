@@ -1,6 +1,7 @@
 """The Kubernetes manifests, built by kustomize itself and held against Kubernetes' schemas: tests have no cluster."""
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -128,6 +129,7 @@ def test_no_pod_has_more_rights_or_more_of_the_node_than_it_needs(
         assert spec["securityContext"]["runAsNonRoot"] is True
         assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
         (container,) = spec["containers"]
+        assert ":" in container["image"] or container["imagePullPolicy"] == "IfNotPresent"
         assert container["securityContext"] == {
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": ["ALL"]},
@@ -230,6 +232,19 @@ def test_each_agent_is_scaled_on_the_length_of_its_own_stream(
         assert "replicas" not in agents(production)[stage.name]["spec"]
     (asking,) = authentication.values()
     assert {one["name"] for one in asking["spec"]["secretTargetRef"]} == {f"groundwire-{OBSERVER}"}
+
+
+def test_the_page_says_how_lanes_are_added_up() -> None:
+    """Its example is a resource that KEDA takes: a trigger for each lane's stream, each in the formula."""
+    page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    shown = yaml.safe_load(block)
+    check(shown)
+    triggers = shown["spec"]["triggers"]
+    streams = [trigger["metadata"]["stream"] for trigger in triggers]
+    assert streams == [Keys(lane).of("intents") for lane in range(len(triggers))]
+    formula = shown["spec"]["advanced"]["scalingModifiers"]["formula"]
+    assert formula.split(" + ") == [trigger["name"] for trigger in triggers]
 
 
 def test_the_operator_s_rules_are_the_alerts(built: dict[str, list[Resource]]) -> None:
