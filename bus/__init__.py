@@ -1,5 +1,6 @@
 """How messages move over Redis Streams. The only package that knows commands and key names."""
 
+from .backend import Backend, UrlBackend
 from .client import Bus, connect
 from .config import BusConfig
 from .dead import DeadLetterEntry
@@ -10,7 +11,6 @@ from .status import StageStatus, SystemStatus
 from .tls import Tls
 from .verify import Verification
 from .watch import Handling, Hop, Vitals, Watch
-from .wire import Backend, UrlBackend
 from .worker import Worker
 
 __all__ = [

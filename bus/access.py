@@ -18,7 +18,7 @@ OPERATOR = "operator"
 
 _CONNECTED = (
     *("-@all", "+@connection", "-@admin", "-@dangerous"),
-    *("-client|tracking", "+client|unblock", "+time"),
+    *("-client|tracking", "+client|unblock", "+time", "+cluster|slots"),
 )
 """What every connection needs. By category: a server refuses a user with a command that it doesn't know."""
 _OPERATING = ("+@all", "-@admin", "-@dangerous", "+info", "+config|get")

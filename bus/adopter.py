@@ -3,6 +3,7 @@
 from redis import exceptions as errors
 
 from contracts import Invalid, Unreachable
+from contracts.ids import lanes_of_query
 
 from .clock import ServerClock
 from .delivery import Delivery
@@ -31,6 +32,9 @@ class Adopter:
             query = query_of_bare(delivery.fields, f"{place.keys.lane}-{delivery.id}")
         except Invalid as error:
             return DeadLetter("invalid", str(error))
+        if place.keys.lane not in lanes_of_query(query.query_id, place.config.lanes):
+            # Nobody would find its result: who asks for it looks in the lane that the id names.
+            return DeadLetter("invalid", f"its query_id names another lane than {place.keys.lane}")
         opening = open_query(
             query,
             now=self._clock.now(),

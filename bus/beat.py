@@ -1,4 +1,4 @@
-"""The beat: a thread that keeps a worker's liveness key and its leases as long as the process lives.
+"""The beat: a thread for each lane that keeps a worker's liveness keys and leases there as long as the process lives.
 
 It also ends the process when the event loop has been stuck past the wedge limit: alive or dead, never a third thing.
 """
@@ -8,21 +8,27 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+import redis
 from redis import exceptions as errors
 
+from .backend import Backend
 from .settle import Place
-from .wire import Backend, script_sha, script_source
+from .wire import script_sha, script_source
 
 WEDGED_EXIT = 70
 
 
 class Beat:
-    """Beats for one process in all its lanes. Thread-safe: the loop only reads `is_proven`."""
+    """Beats for one process in one lane: a server that is away holds up no other lane's. Thread-safe: the loop
+    only reads `is_proven`.
+    """
 
     def __init__(self, backend: Backend, places: Sequence[Place]) -> None:
         self._places = places
         self._config = places[0].config
-        self._client = backend.sync_client(max(self._config.beat_s, 0.5))
+        self._backend = backend
+        self._lane = places[0].keys.lane
+        self._client: redis.Redis | None = None
         self._stopping = threading.Event()
         self._good_since: float | None = None
         self._beaten_at = time.monotonic()
@@ -40,8 +46,7 @@ class Beat:
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join(timeout=2)
-        self._client.close()
-        self._client.connection_pool.disconnect()  # a pool that was passed in is ours to close
+        self._disconnect()
 
     def loop_is_alive(self) -> None:
         """Called by the event loop, several times a wedge limit."""
@@ -63,16 +68,21 @@ class Beat:
         ttl_ms = int(self._config.alive_ttl_s * 1000)
         started = time.monotonic()
         try:
+            client = self._client = self._client or self._connect()
             for place in self._places:
                 key = place.keys.alive(place.stage.name, place.consumer)
-                if not self._client.pexpire(key, ttl_ms):
-                    self._client.set(key, os.getpid(), px=ttl_ms)
+                if not client.pexpire(key, ttl_ms):
+                    client.set(key, os.getpid(), px=ttl_ms)
             if started - self._leased_at >= self._config.lease_s / 4:
-                self._renew()
+                self._renew(client)
                 self._leased_at = started
-        except (errors.RedisError, OSError):
-            # The server is gone, frozen or full: what others' keys say means nothing now.
+        except (errors.RedisError, OSError) as error:
+            # The server is gone, frozen or full: what others' keys say means nothing now. An ASK is not followed:
+            # while a lane is on its way between two nodes nobody in it is proven, so nobody is declared dead.
             self._good_since = None
+            if not isinstance(error, errors.AskError) or isinstance(error, errors.MovedError):
+                self._disconnect()
+                self._backend.forget(self._lane)
             return False
         if self._good_since is None or started - self._beaten_at >= self._config.alive_ttl_s:
             self._good_since = (
@@ -81,13 +91,22 @@ class Beat:
         self._beaten_at = started
         return True
 
-    def _renew(self) -> None:
+    def _connect(self) -> redis.Redis:
+        return self._backend.sync_client(self._lane, max(self._config.beat_s, 0.5))
+
+    def _disconnect(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+            client.connection_pool.disconnect()  # a pool that was passed in is ours to close
+
+    def _renew(self, client: redis.Redis) -> None:
         for place in self._places:
             arguments = (1, place.stream, place.stage.name, place.consumer)
             try:
-                self._client.evalsha(script_sha("renew"), *arguments)
+                client.evalsha(script_sha("renew"), *arguments)
             except errors.NoScriptError:
-                self._client.eval(script_source("renew"), *arguments)
+                client.eval(script_source("renew"), *arguments)
 
     def _run(self) -> None:
         while not self._stopping.wait(self._config.beat_s):

@@ -1,7 +1,8 @@
 """The bus from outside: submit a question, wait for its result, follow the results, look at the state."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import aclosing
 from types import TracebackType
 from typing import Self
 
@@ -20,8 +21,9 @@ from contracts import (
     Transient,
     Unreachable,
 )
-from contracts.ids import lane_of, lane_of_query
+from contracts.ids import lane_of, lanes_of_query
 
+from .backend import Backend, UrlBackend
 from .clock import ServerClock, time_reply_ms
 from .config import BusConfig
 from .dead import DeadLetters
@@ -35,10 +37,11 @@ from .pause import Pause
 from .results import Result, Waiters, read_results, response_of, streams_of
 from .status import SystemStatus, live_workers, read_status
 from .verify import Verification, verify
-from .wire import Backend, UrlBackend, Wire, is_wrong_type, text
+from .wire import Wire, Wires, is_wrong_type, text
 
 _CLOCK_TRUSTED_S = 10.0
 _SUBMIT_TRIES = 5
+_NO_UNICODE = "the question is not valid Unicode (a lone surrogate)"
 _RECHECK_S = 2.0
 _CHUNK = 100
 _CHUNK_BYTES = 1 << 20
@@ -60,15 +63,15 @@ class Bus:
         self.config = config or BusConfig()
         self._topology = topology
         self._clock = ServerClock()
-        self._wire = Wire(backend, self.config.reply_timeout_s)
+        self._wires = Wires(backend, self.config.reply_timeout_s)
         self._reading: list[Wire] = []
         self._waiters: dict[int, Waiters] = {}
-        self.dead = DeadLetters(self._wire, self.config, self._clock)
+        self.dead = DeadLetters(self._wires, self.config, self._clock)
         """The dead letters: list, show, replay, discard."""
 
     async def __aenter__(self) -> Self:
         try:
-            await agree_on_lanes(self._wire, self.config.lanes)
+            await agree_on_lanes(self._wires[0], self.config.lanes)
         except BaseException:
             await self.close()
             raise
@@ -86,8 +89,9 @@ class Bus:
         """Close all connections."""
         for waiters in self._waiters.values():
             await waiters.close()
-        for wire in (self._wire, *self._reading):
+        for wire in self._reading:
             await wire.close()
+        await self._wires.close()
 
     async def submit(
         self, query: Query, *, idempotency_key: str | None = None, durable: bool = False
@@ -98,25 +102,49 @@ class Bus:
         Raises Overloaded when too many queries are open, IdempotencyConflict when the key belongs to another
         question, Invalid when the question can't be written, Unreachable when the server does not answer.
         """
-        query_id = (await self.submit_many([query], idempotency_keys=[idempotency_key]))[0]
-        if durable:
-            await confirm_stored(self._wire, query_id, timeout_s=self.config.reply_timeout_s)
-        return query_id
+        keys = [idempotency_key]
+        return (await self.submit_many([query], idempotency_keys=keys, durable=durable))[0]
 
     async def submit_many(
-        self, queries: Sequence[Query], *, idempotency_keys: Sequence[str | None] | None = None
+        self,
+        queries: Sequence[Query],
+        *,
+        idempotency_keys: Sequence[str | None] | None = None,
+        durable: bool = False,
     ) -> list[str]:
-        """Accept questions in order, a hundred a round trip.
+        """Accept questions, in order within a lane, a hundred a round trip, all lanes at once.
 
         Raises the first refusal; queries that were `named` before can then all be submitted again.
         """
         keys = idempotency_keys or [None] * len(queries)
-        await self._refresh_clock()
-        ids: list[str] = []
-        stamped = [self._stamp(query, key) for query, key in zip(queries, keys, strict=True)]
-        for lane, chunk in _by_lane(stamped):
-            ids += await self._submit(lane, chunk)
-        return ids
+        asked = list(zip(queries, keys, strict=True))
+        if not asked:
+            return []
+        await self._refresh_clock(self._lane_for(*asked[0]))
+        stamped = [self._stamp(query, key) for query, key in asked]
+        by_lane: dict[int, list[int]] = {}
+        for number, (lane, _, _) in enumerate(stamped):
+            by_lane.setdefault(lane, []).append(number)
+
+        async def submit(lane: int) -> list[str]:
+            wanted = [stamped[number][1:] for number in by_lane[lane]]
+            return [
+                query_id
+                for chunk in _chunks(wanted)
+                for query_id in await self._submit(lane, chunk, durable=durable)
+            ]
+
+        found = (
+            [await submit(lane) for lane in by_lane]
+            if len(by_lane) == 1
+            else await _all(submit, by_lane)
+        )
+        by_number = {
+            number: query_id
+            for numbers, ids in zip(by_lane.values(), found, strict=True)
+            for number, query_id in zip(numbers, ids, strict=True)
+        }
+        return [by_number[number] for number in range(len(asked))]
 
     def named(self, query: Query, *, idempotency_key: str | None = None) -> Query:
         """The query with its id minted, so that its submit may be repeated, by another process too.
@@ -130,32 +158,48 @@ class Bus:
 
     async def result(self, query_id: str, *, timeout_s: float = 60.0) -> FormattedResponse:
         """The result of a query, waited for; ResultTimeout leaves the query open."""
-        lane = self._lane_of(query_id)
-        key = Keys(lane).result(query_id)
-        waiters = self._waiters.get(lane)
-        if waiters is None:
-            reading = Wire(self._backend, self.config.reply_timeout_s + 1.0)
-            self._reading.append(reading)
-            waiters = self._waiters[lane] = Waiters(lane, reading, self._wire)
         try:
             async with asyncio.timeout(timeout_s):
-                await waiters.find_position()
-                async with waiters.waiting(query_id) as future:
-                    while not future.done():
-                        raw = await self._stored(key)
-                        if raw is not None:
-                            return response_of(raw)
-                        await asyncio.wait([future], timeout=_RECHECK_S)
-                    return future.result()
+                return await self._first(query_id)
         except TimeoutError:
             raise ResultTimeout(
                 f"no result for {query_id} after {timeout_s:g} s; it is still open"
             ) from None
 
-    async def _stored(self, key: str) -> bytes | None:
+    async def _first(self, query_id: str) -> FormattedResponse:
+        """The result, from whichever lane has it."""
+        lanes = lanes_of_query(query_id, self.config.lanes)
+        if len(lanes) == 1:
+            return await self._result(lanes[0], query_id)
+        waiting = [asyncio.create_task(self._result(lane, query_id)) for lane in lanes]
+        try:
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            return done.pop().result()
+        finally:
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    async def _result(self, lane: int, query_id: str) -> FormattedResponse:
+        key = Keys(lane).result(query_id)
+        waiters = self._waiters.get(lane)
+        if waiters is None:
+            reading = Wire(self._backend, self.config.reply_timeout_s + 1.0, lane)
+            self._reading.append(reading)
+            waiters = self._waiters[lane] = Waiters(lane, reading, self._wires[lane])
+        await waiters.find_position()
+        async with waiters.waiting(query_id) as future:
+            while not future.done():
+                raw = await self._stored(lane, key)
+                if raw is not None:
+                    return response_of(raw)
+                await asyncio.wait([future], timeout=_RECHECK_S)
+            return future.result()
+
+    async def _stored(self, lane: int, key: str) -> bytes | None:
         """The result key; None also while the server is away, for it comes back, and over a stranger's list."""
         try:
-            raw: bytes | None = await self._wire.call("GET", key)
+            raw: bytes | None = await self._wires[lane].call("GET", key)
         except Unreachable:
             return None
         except errors.ResponseError as error:
@@ -169,22 +213,27 @@ class Bus:
 
         `after`: `$` for those from now on, `0` for all that are kept, or the cursor of a result.
         """
-        wire = Wire(self._backend, self.config.reply_timeout_s + 1.0)
+        streams = streams_of(outcome, self.config.lanes)
+        wires = Wires(self._backend, self.config.reply_timeout_s + 1.0)
         try:
-            async for result in read_results(wire, streams_of(outcome, self.config.lanes), after):
-                yield result
+            async with aclosing(read_results(wires, streams, after)) as results:
+                async for result in results:
+                    yield result
         finally:
-            await wire.close()
+            await wires.close()
 
     async def trace(self, query_id: str) -> list[Seen]:
         """The events of a query, hop by hop: digests, times and scores, no text."""
-        return await trace_of(self._wire, self._lane_of(query_id), query_id)
+        for lane in lanes_of_query(query_id, self.config.lanes):
+            if found := await trace_of(self._wires[lane], lane, query_id):
+                return found
+        return []
 
     async def steps(self, query: Query) -> AsyncIterator[Seen]:
         """The events of the query's lane from now on, of whatever query; ask before the submit."""
         lane = lane_of(query.session_id, self.config.lanes)
-        after = await latest_event(self._wire, lane)
-        wire = Wire(self._backend, self.config.reply_timeout_s + 1.0)
+        after = await latest_event(self._wires[lane], lane)
+        wire = Wire(self._backend, self.config.reply_timeout_s + 1.0, lane)
         try:
             async for seen in follow(wire, lane, after):
                 yield seen
@@ -194,15 +243,15 @@ class Bus:
     async def pronounce_dead(self, stage: str, consumer: str) -> None:
         """Tell siblings at once that a consumer's process has ended: its work may be claimed."""
         for lane in range(self.config.lanes):
-            await self._wire.call("DEL", Keys(lane).alive(stage, consumer))
+            await self._wires[lane].call("DEL", Keys(lane).alive(stage, consumer))
 
     async def status(self) -> SystemStatus:
         """What is running, waiting, and done."""
-        return await read_status(self._wire, self._topology, self.config.lanes)
+        return await read_status(self._wires, self._topology, self.config.lanes)
 
     async def live_workers(self, stage: str) -> int:
         """How many workers of a stage live; KeyError names the stages there are."""
-        return await live_workers(self._wire, self._topology.stage(stage), self.config.lanes)
+        return await live_workers(self._wires, self._topology.stage(stage), self.config.lanes)
 
     async def idle_stages(self) -> list[str]:
         """The stages without a live worker. Asks for less than `status`: a client may know it."""
@@ -212,42 +261,46 @@ class Bus:
     async def verify(self) -> list[Verification]:
         """Whether the conservation law holds, lane by lane."""
         return [
-            await verify(self._wire, Keys(lane), self._topology)
+            await verify(self._wires[lane], Keys(lane), self._topology)
             for lane in range(self.config.lanes)
         ]
 
     def _lane_of(self, query_id: str) -> int:
-        try:
-            lane = lane_of_query(query_id)
-        except ValueError:
-            return 0  # a bare entry's own id: only lane 0 is documented for those
-        return lane if lane < self.config.lanes else 0
+        """The lane for a query to submit: one that its id names, else the first."""
+        return lanes_of_query(query_id, self.config.lanes)[0]
 
-    async def _refresh_clock(self) -> None:
+    def _lane_for(self, query: Query, key: str | None) -> int:
+        """The lane that a query belongs to."""
+        if query.query_id:
+            return self._lane_of(query.query_id)
+        try:
+            return lane_of(key or query.session_id, self.config.lanes)
+        except UnicodeEncodeError as error:
+            raise Invalid(_NO_UNICODE) from error
+
+    async def _refresh_clock(self, lane: int) -> None:
         if self._clock.is_older_than(_CLOCK_TRUSTED_S):
-            self._clock.set(time_reply_ms(await self._wire.call("TIME")))
+            self._clock.set(time_reply_ms(await self._wires[lane].call("TIME")))
 
     def _stamp(self, query: Query, key: str | None) -> tuple[int, str, Opening]:
         try:
-            lane = lane_of(key or query.session_id, self.config.lanes)
-            if query.query_id:
-                lane = self._lane_of(query.query_id)
-                named = query
-            else:
-                query_id = mint_query_id(lane, self._clock.now_ms())
-                named = query.model_copy(update={"query_id": query_id})
+            lane = self._lane_for(query, key)
+            query_id = query.query_id or mint_query_id(lane, self._clock.now_ms())
+            named = query.model_copy(update={"query_id": query_id})
             opening = open_query(
                 named, now=self._clock.now(), deadline_s=self.config.deadline_s, source="submit"
             )
         except (PydanticSerializationError, UnicodeEncodeError) as error:
-            raise Invalid("the question is not valid Unicode (a lone surrogate)") from error
+            raise Invalid(_NO_UNICODE) from error
         if opening.is_too_large(self.config):
             raise Invalid(
                 f"the query has {len(opening.body)} bytes; {self.config.max_payload_bytes} are allowed"
             )
         return lane, key or opening.query_id, opening
 
-    async def _submit(self, lane: int, chunk: Sequence[tuple[str, Opening]]) -> list[str]:
+    async def _submit(
+        self, lane: int, chunk: Sequence[tuple[str, Opening]], *, durable: bool
+    ) -> list[str]:
         keys = Keys(lane)
         names = [keys.of(self._topology.entry.consumes), keys.open, keys.counters]
         names += [keys.idempotency(key) for key, _ in chunk]
@@ -263,22 +316,27 @@ class Bus:
                 names.append(blob.key)
                 stored += [number, blob.ttl_ms, blob.body]
         args += stored
-        answers = await self._until_answered(names, args)
+        answers = await self._until_answered(lane, names, args)
         ids = [self._accepted(text(status), text(query_id)) for status, query_id in answers]
         for (status, query_id), (_, opening) in zip(answers, chunk, strict=True):
             if text(status) == "ACCEPTED":
                 facts = {"query_id": text(query_id), "lane": lane, "trace_id": opening.trace_id}
                 self._log("query.accepted", **facts)
+        if durable:
+            limit_s = self.config.reply_timeout_s
+            await confirm_stored(self._wires[lane], ids[-1], timeout_s=limit_s)
         return ids
 
     async def _until_answered(
-        self, keys: list[str], args: list[str | bytes | int]
+        self, lane: int, keys: list[str], args: list[str | bytes | int]
     ) -> list[tuple[bytes, bytes]]:
         """The ids are minted: a submit whose reply was lost is repeated and reads KNOWN."""
         pause = Pause()
         for left in reversed(range(_SUBMIT_TRIES)):
             try:
-                answers: list[tuple[bytes, bytes]] = await self._wire.script("submit", keys, args)
+                answers: list[tuple[bytes, bytes]] = await self._wires[lane].script(
+                    "submit", keys, args
+                )
                 return answers
             except Unreachable:
                 if not left:
@@ -305,19 +363,28 @@ class Bus:
                 raise Transient(f"the server refused the query: {why}")
 
 
-def _by_lane(
-    stamped: Sequence[tuple[int, str, Opening]],
-) -> list[tuple[int, list[tuple[str, Opening]]]]:
-    """Runs of the same lane, in order, of at most a hundred and a MiB, or of one that is larger."""
-    runs: list[tuple[int, list[tuple[str, Opening]]]] = []
+def _chunks(wanted: Sequence[tuple[str, Opening]]) -> list[list[tuple[str, Opening]]]:
+    """Of at most a hundred and a MiB, or of one that is larger; in order."""
+    chunks: list[list[tuple[str, Opening]]] = []
     size = 0
-    for lane, key, opening in stamped:
+    for key, opening in wanted:
         size += len(opening.body)
-        if not runs or runs[-1][0] != lane or len(runs[-1][1]) >= _CHUNK or size > _CHUNK_BYTES:
-            runs.append((lane, []))
+        if not chunks or len(chunks[-1]) >= _CHUNK or size > _CHUNK_BYTES:
+            chunks.append([])
             size = len(opening.body)
-        runs[-1][1].append((key, opening))
-    return runs
+        chunks[-1].append((key, opening))
+    return chunks
+
+
+async def _all(
+    submit: Callable[[int], Awaitable[list[str]]], lanes: Iterable[int]
+) -> list[list[str]]:
+    """What each lane gives; each comes to its end before the first refusal of any is raised."""
+    found = await asyncio.gather(*map(submit, lanes), return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return [one for one in found if not isinstance(one, BaseException)]
 
 
 def connect(url: str, config: BusConfig | None = None) -> Bus:

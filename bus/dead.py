@@ -17,7 +17,7 @@ from .config import BusConfig
 from .delivery import fields_of
 from .failed import DeadRecord
 from .keys import Keys
-from .wire import Arg, Wire, text
+from .wire import Arg, Wires, text
 
 _DEAD_ID = re.compile(r"([0-9]{1,4})/([0-9]{1,19}-[0-9]{1,19})")
 
@@ -33,8 +33,8 @@ class DeadLetterEntry:
 class DeadLetters:
     """What the operator may do with dead letters."""
 
-    def __init__(self, wire: Wire, config: BusConfig, clock: ServerClock) -> None:
-        self._wire = wire
+    def __init__(self, wires: Wires, config: BusConfig, clock: ServerClock) -> None:
+        self._wires = wires
         self._config = config
         self._clock = clock
 
@@ -43,7 +43,7 @@ class DeadLetters:
         found = []
         for lane in range(self._config.lanes):
             key = Keys(lane).dead
-            entries = await self._wire.call("XREVRANGE", key, "+", "-", "COUNT", limit)
+            entries = await self._wires[lane].call("XREVRANGE", key, "+", "-", "COUNT", limit)
             for entry_id, flat in entries:
                 record = DeadRecord.model_validate_json(fields_of(flat)[b"record"])
                 found.append(DeadLetterEntry(f"{lane}/{text(entry_id)}", record))
@@ -52,7 +52,7 @@ class DeadLetters:
     async def get(self, dead_id: str) -> DeadLetterEntry:
         """One dead letter; Invalid if there is none of this id."""
         keys, entry_id = self._place(dead_id)
-        entries = await self._wire.call("XRANGE", keys.dead, entry_id, entry_id)
+        entries = await self._wires[keys.lane].call("XRANGE", keys.dead, entry_id, entry_id)
         if not entries:
             raise Invalid(f"no dead letter {dead_id}: see `groundwire dead list`")
         record = DeadRecord.model_validate_json(fields_of(entries[0][1])[b"record"])
@@ -61,14 +61,15 @@ class DeadLetters:
     async def raw(self, dead_id: str) -> bytes | None:
         """The bytes that lay on the stream, for the operator only; None once they have expired."""
         entry = await self.get(dead_id)
-        raw: bytes | None = await self._wire.call("GET", entry.record.raw_key)
+        keys, _ = self._place(dead_id)
+        raw: bytes | None = await self._wires[keys.lane].call("GET", entry.record.raw_key)
         return raw
 
     async def replay(self, dead_id: str) -> str:
         """Open the query again with a fresh deadline; returns its query_id. A second replay is Invalid."""
         entry = await self.get(dead_id)
         keys, entry_id = self._place(dead_id)
-        self._clock.set(time_reply_ms(await self._wire.call("TIME")))
+        self._clock.set(time_reply_ms(await self._wires[keys.lane].call("TIME")))
         deadline = self._clock.now() + timedelta(seconds=self._config.deadline_s)
         envelope = replayable(await self.raw(dead_id), entry)
         envelope["deadline"] = deadline.isoformat()
@@ -88,7 +89,7 @@ class DeadLetters:
         if blob is not None:
             names.append(blob.key)
             args = [*args[:3], blob.reference, blob.ttl_ms, blob.body]
-        status = text(await self._wire.script("replay", names, args))
+        status = text(await self._wires[keys.lane].script("replay", names, args))
         match status.partition(" "):
             case ("REPLAYED", _, _):
                 return record.query_id
@@ -103,8 +104,8 @@ class DeadLetters:
         """Delete a dead letter and its bytes; its failed result stays."""
         entry = await self.get(dead_id)
         keys, entry_id = self._place(dead_id)
-        await self._wire.call("XDEL", keys.dead, entry_id)
-        await self._wire.call("DEL", entry.record.raw_key)
+        await self._wires[keys.lane].call("XDEL", keys.dead, entry_id)
+        await self._wires[keys.lane].call("DEL", entry.record.raw_key)
 
     def _place(self, dead_id: str) -> tuple[Keys, str]:
         match = _DEAD_ID.fullmatch(dead_id)

@@ -10,7 +10,8 @@ _MARGIN_S = 0.5
 
 
 async def confirm_stored(wire: Wire, query_id: str, *, timeout_s: float) -> None:
-    """Return once this connection's writes are in the append-only file, or on one replica.
+    """Return once this connection's writes are in the append-only file, or on one replica; where a replica may
+    take over, on one.
 
     Must follow the write on the same connection. NotDurable says why there is no confirmation; the
     query is accepted all the same, and its submit may be repeated.
@@ -25,13 +26,21 @@ async def confirm_stored(wire: Wire, query_id: str, *, timeout_s: float) -> None
         raise NotDurable("the connection broke between write and confirmation", query_id=query_id)
     if not confirmed:
         raise NotDurable(
-            f"{query_id} is accepted, but neither the disk nor a replica confirmed it: "
-            "turn on the append-only file (Redis 7.2, Valkey 7.2 or newer) or add a replica",
+            f"{query_id} is accepted, but {_MISSING[wire.is_replicated]}",
             query_id=query_id,
         )
 
 
+_MISSING = {
+    False: "neither the disk nor a replica confirmed it: turn on the append-only file "
+    "(Redis 7.2, Valkey 7.2 or newer) or add a replica",
+    True: "no replica confirmed it: is one running?",
+}
+
+
 async def _confirmed(wire: Wire, timeout_ms: int) -> bool:
+    if wire.is_replicated:  # a disk that isn't asked any more keeps nothing
+        return bool(await wire.call("WAIT", 1, timeout_ms))
     try:
         on_disk, _ = await wire.call("WAITAOF", 1, 0, timeout_ms)
     except errors.ResponseError:  # an older server, or no append-only file

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .backend import Backend
 from .clock import time_reply_ms
 from .groups import stored_lanes
-from .wire import Backend, Wire
+from .wire import Wire
 
 
 @dataclass(frozen=True)

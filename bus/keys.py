@@ -7,6 +7,11 @@ LANES = "gw:{0}:lanes"
 """The number of lanes, stored at first start."""
 
 
+def lane_of_key(key: str) -> int:
+    """The lane of any key of ours: its hash tag."""
+    return int(key[key.index("{") + 1 : key.index("}")])
+
+
 @dataclass(frozen=True)
 class Keys:
     """The keys of one lane."""

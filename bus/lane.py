@@ -9,12 +9,13 @@ from redis import exceptions as errors
 from contracts import Query, Unreachable
 
 from .adopter import Adopter
+from .backend import Backend
 from .beat import Beat
 from .blob import fetch
 from .clock import ServerClock, time_reply_ms
 from .delivery import Delivery
 from .gate import Gate
-from .groups import agree_on_lanes, ensure_group
+from .groups import ensure_group
 from .hand import Hand
 from .keeper import Keeper
 from .log import Log
@@ -25,7 +26,7 @@ from .runner import Handler, Runner
 from .settle import Place
 from .settler import Settler
 from .watch import Vitals, Watch, handling_of
-from .wire import Arg, Backend, Wire
+from .wire import Arg, Wire
 
 NOBODY = "released"
 """The consumer that given-back work belongs to: it never lives."""
@@ -52,11 +53,9 @@ class LaneWorker:
         self._clock = ServerClock()
         self._hand = Hand(config)
         self._gate = Gate()
-        self._wires = [
-            Wire(backend, config.block_s + config.reply_timeout_s),
-            Wire(backend, config.reply_timeout_s),
-            Wire(backend, config.reply_timeout_s),
-        ]
+        self.beat = beat
+        lane, limit_s = place.keys.lane, config.reply_timeout_s
+        self._wires = [Wire(backend, more + limit_s, lane) for more in (config.block_s, 0.0, 0.0)]
         blocking, settling, keeping = self._wires
         self._wire = keeping
         self.vitals = Vitals(place.stage.name, place.keys.lane, place.stage.consumes, 0.0)
@@ -99,11 +98,10 @@ class LaneWorker:
         self._drained = asyncio.Event()
 
     async def prepare(self, stop: asyncio.Event) -> None:
-        """Wait for the server or `stop`, agree on the lanes, create the group, take its time."""
+        """Wait for the server or `stop`, create the group, take its time."""
         pause = Pause()
         while not stop.is_set():
             try:
-                await agree_on_lanes(self._wire, self._place.config.lanes)
                 await ensure_group(self._wire, self._place.stream, self._place.stage.name)
                 self._clock.set(time_reply_ms(await self._wire.call("TIME")))
                 return

@@ -33,6 +33,8 @@ class Reader:
         self._log = log
         self._stopping = False
         self._client_id: int | None = None
+        self._numbered = 0
+        """The connection that has this id."""
         self._is_owed = False
         """Whether a read was begun and none has come back since."""
         self.backlog = 0
@@ -75,8 +77,9 @@ class Reader:
 
     async def _read(self, count: int) -> None:
         place = self._place
-        if self._client_id is None:
+        if self._client_id is None or self._numbered != self._wire.connection_number:
             self._client_id = await self._wire.call("CLIENT", "ID")
+            self._numbered = self._wire.connection_number
         block_ms = int(place.config.block_s * 1000)
         reply = await self._wire.call(
             *("XREADGROUP", "GROUP", place.stage.name, place.consumer),

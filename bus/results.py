@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -12,13 +12,16 @@ from redis import exceptions as errors
 from contracts import OUTCOMES, FormattedResponse, Invalid, Unreachable
 from contracts.envelope import Envelope
 
-from .delivery import fields_of
-from .keys import Keys
+from .delivery import fields_of, order_of
+from .keys import Keys, lane_of_key
 from .pause import Pause
-from .wire import Wire, is_wrong_type, text
+from .wire import Wire, Wires, is_wrong_type, text
 
 _RESULT: TypeAdapter[Envelope[FormattedResponse]] = TypeAdapter(Envelope[FormattedResponse])
 _BLOCK_MS = 1_000
+_AHEAD = 1_000
+_Came = tuple[str, str, dict[bytes, bytes]]
+"""Stream, entry id, fields."""
 _POSITION = re.compile(r"[0-9]{1,20}(-[0-9]{1,20})?")
 
 
@@ -97,26 +100,77 @@ async def _until_next_try(pause: Pause, error: Exception) -> None:
     await pause.wait()
 
 
-async def read_results(wire: Wire, streams: list[str], after: str) -> AsyncIterator[Result]:
+def lanes_of(streams: Iterable[str]) -> dict[int, list[str]]:
+    """The streams of each lane: what one read may name, for a lane's keys lie on one server."""
+    found: dict[int, list[str]] = {}
+    for stream in streams:
+        found.setdefault(lane_of_key(stream), []).append(stream)
+    return found
+
+
+async def read_results(
+    wires: Wires | Mapping[int, Wire], streams: list[str], after: str
+) -> AsyncGenerator[Result, None]:
     """Results as they come, for ever; a server that is gone is waited for, and so is a stream of another type."""
-    positions = await _positions(wire, streams) if after == "$" else positions_of(after, streams)
+    by_lane = lanes_of(streams)
+    if after == "$":
+        waiting = (_positions(wires[lane], named) for lane, named in by_lane.items())
+        found = [pair for part in await asyncio.gather(*waiting) for pair in part.items()]
+        positions = dict(found)
+    else:
+        positions = positions_of(after, streams)
+    came: asyncio.Queue[_Came | Exception] = asyncio.Queue(_AHEAD)
+    readers = [
+        asyncio.create_task(_read_lane(wires[lane], {s: positions[s] for s in named}, came))
+        for lane, named in by_lane.items()
+    ]
+    try:
+        while True:
+            one = await came.get()
+            if isinstance(one, Exception):
+                raise one
+            stream, positions[stream], fields = one
+            if (response := response_in(fields)) is not None:
+                yield Result(cursor_of(positions), response)
+    finally:
+        for reader in readers:
+            reader.cancel()
+        await asyncio.gather(*readers, return_exceptions=True)
+
+
+async def _read_lane(
+    wire: Wire, positions: dict[str, str], came: "asyncio.Queue[_Came | Exception]"
+) -> None:
+    """What comes in one lane, until it is refused for good."""
     pause = Pause()
+    connection = 0
     while True:
         try:
+            if connection != wire.connection_number:
+                await _step_back(wire, positions)
+                connection = wire.connection_number
             found = await read_once(wire, positions)
         except (Unreachable, errors.ResponseError) as error:
-            await _until_next_try(pause, error)
+            try:
+                await _until_next_try(pause, error)
+            except errors.ResponseError as lasting:
+                await came.put(lasting)
+                return
             continue
         pause.reset()
         for stream, entry_id, fields in found:
             positions[stream] = entry_id
-            if (response := response_in(fields)) is not None:
-                yield Result(cursor_of(positions), response)
+            await came.put((stream, entry_id, fields))
 
 
-async def read_once(
-    wire: Wire, positions: Mapping[str, str]
-) -> list[tuple[str, str, dict[bytes, bytes]]]:
+async def _step_back(wire: Wire, positions: dict[str, str]) -> None:
+    """A replica that took over may lack the last results: they come again, at ids that may be lower than ours."""
+    for stream, last in (await latest(wire, list(positions))).items():
+        if order_of(last) < order_of(positions[stream]):
+            positions[stream] = last
+
+
+async def read_once(wire: Wire, positions: Mapping[str, str]) -> list[_Came]:
     """One blocking read behind the positions: (stream, entry id, fields) in stream order."""
     reply = await wire.call(
         "XREAD", "COUNT", 500, "BLOCK", _BLOCK_MS, "STREAMS", *positions, *positions.values()

@@ -1,5 +1,6 @@
 """The state of the system as the server knows it: workers, backlog, pending, outcomes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from contracts import OUTCOMES, Stage, Topology
 from .clock import time_reply_ms
 from .delivery import order_of
 from .keys import Keys
-from .wire import Wire, text
+from .wire import Wire, Wires, text
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,14 @@ class SystemStatus:
         return tuple(stage.stage for stage in self.stages if stage.is_unattended)
 
 
-async def read_status(wire: Wire, topology: Topology, lanes: int) -> SystemStatus:
-    """Ask the server; not one step, so that numbers may be a moment apart."""
-    now_ms = int(time_reply_ms(await wire.call("TIME")))
-    stages = tuple([await _stage_status(wire, stage, lanes, now_ms) for stage in topology.stages])
+async def read_status(wires: Wires, topology: Topology, lanes: int) -> SystemStatus:
+    """Ask the servers, a lane at a time; not one step, so that numbers may be a moment apart."""
+    now_ms = [int(time_reply_ms(await wires[lane].call("TIME"))) for lane in range(lanes)]
+    stages = tuple([await _stage_status(wires, stage, now_ms) for stage in topology.stages])
     counters: dict[str, int] = {}
     open_queries = dead = 0
     for lane in range(lanes):
-        keys = Keys(lane)
+        keys, wire = Keys(lane), wires[lane]
         flat = pairs(await wire.call("HGETALL", keys.counters))
         for name, value in flat.items():
             counters[name] = counters.get(name, 0) + int(value)
@@ -77,18 +78,19 @@ async def read_status(wire: Wire, topology: Topology, lanes: int) -> SystemStatu
     )
 
 
-async def _stage_status(wire: Wire, stage: Stage, lanes: int, now_ms: int) -> StageStatus:
+async def _stage_status(wires: Wires, stage: Stage, now_ms: Sequence[int]) -> StageStatus:
+    """`now_ms`: by each lane's server."""
     workers: set[str] = set()
     length = pending = delayed = 0
     oldest: int | None = None
     added: int | None = 0
-    for lane in range(lanes):
-        keys = Keys(lane)
+    for lane, now in enumerate(now_ms):
+        keys, wire = Keys(lane), wires[lane]
         stream = keys.of(stage.consumes)
         length += await wire.call("XLEN", stream)
         delayed += await wire.call("ZCARD", keys.delayed(stage.consumes))
         for first_id, _ in await wire.call("XRANGE", stream, "-", "+", "COUNT", 1):
-            age = max(0, now_ms - order_of(text(first_id))[0])
+            age = max(0, now - order_of(text(first_id))[0])
             oldest = age if oldest is None else max(oldest, age)
         more = await _added(wire, stream)
         added = None if added is None or more is None else added + more
@@ -109,11 +111,11 @@ async def _added(wire: Wire, stream: str) -> int | None:
     return reply.get("entries-added")
 
 
-async def live_workers(wire: Wire, stage: Stage, lanes: int) -> int:
+async def live_workers(wires: Wires, stage: Stage, lanes: int) -> int:
     """How many workers of a stage live. Asks for no more than a worker of that stage may know."""
     workers: set[str] = set()
     for lane in range(lanes):
-        keys = Keys(lane)
+        keys, wire = Keys(lane), wires[lane]
         consumers = await _consumers(wire, keys.of(stage.consumes), stage.name)
         workers |= await _alive(wire, keys, stage.name, consumers)
     return len(workers)

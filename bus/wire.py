@@ -1,87 +1,30 @@
-"""Connections: one command at a time, never retried by the driver, dropped when a reply may be under way."""
+"""Connections: one command at a time, never retried by the driver, dropped when a reply may be under way.
+
+A lane's server may change while it is spoken to: what a node has declined to run goes to the one that it names;
+whatever may have run is the caller's to repeat.
+"""
 
 import asyncio
 import hashlib
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
-from typing import Any, Protocol
+from typing import Any
 
-import redis
-import redis.asyncio as aioredis
 from hiredis import pack_command
 from redis import exceptions as errors
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from contracts import Misconfigured, Unreachable
 
-from .tls import Tls, causes, connection_classes, why_tls_failed
+from .address import Node
+from .backend import Backend
+from .tls import why_tls_failed
 
 Arg = str | bytes | int
 
 
 class Refused(errors.NoPermissionError, Misconfigured):
     """This user of the server may not do that. A ResponseError too: who waits for the server to relent waits on."""
-
-
-class Backend(Protocol):
-    """Where the server is: makes connections to it. Tests put fakeredis behind this."""
-
-    def pool(self, timeout_s: float) -> aioredis.ConnectionPool:
-        """A pool whose connections give up on connecting after `timeout_s` seconds, but never on a reply."""
-        ...
-
-    def sync_client(self, timeout_s: float) -> redis.Redis:
-        """A blocking client for the beat thread."""
-        ...
-
-
-class UrlBackend:
-    """A server by its URL: redis://, rediss:// (TLS) or unix://."""
-
-    def __init__(self, url: str, tls: Tls | None = None) -> None:
-        self._url = url
-        self._context = (tls or Tls()).context() if url.startswith("rediss:") else None
-
-    def pool(self, timeout_s: float) -> aioredis.ConnectionPool:
-        """A pool of RESP2 connections without driver retries."""
-        try:
-            pool = aioredis.ConnectionPool.from_url(
-                self._url,
-                retry=Retry(NoBackoff(), 0),
-                socket_timeout=None,  # the wire's: the driver's own makes a task of each send
-                **_options(timeout_s),
-            )
-        except ValueError as error:
-            raise Misconfigured(
-                "the server's URL must begin redis://, rediss:// or unix://"
-            ) from error
-        self._secure(pool)
-        return pool
-
-    def sync_client(self, timeout_s: float) -> redis.Redis:
-        """A client with the same options for a thread, giving up on a reply after `timeout_s`."""
-        pool = redis.ConnectionPool.from_url(
-            self._url, socket_timeout=timeout_s, **_options(timeout_s)
-        )
-        self._secure(pool)
-        return redis.Redis(connection_pool=pool)
-
-    def _secure(self, pool: aioredis.ConnectionPool | redis.ConnectionPool) -> None:
-        if self._context is not None:
-            asynchronous, blocking = connection_classes
-            is_blocking = isinstance(pool, redis.ConnectionPool)
-            pool.connection_class = blocking if is_blocking else asynchronous
-            pool.connection_kwargs["context"] = self._context
-
-
-def _options(timeout_s: float) -> dict[str, Any]:
-    return {
-        "protocol": 2,
-        "socket_connect_timeout": min(0.9 * timeout_s, 5.0),  # before the wire's: it knows why
-        "legacy_responses": True,
-    }
 
 
 _PUTTING = frozenset({"adopt", "overdue", "replay", "settle", "submit", "tick"})
@@ -101,34 +44,52 @@ def script_sha(name: str) -> str:
     return hashlib.sha1(script_source(name).encode(), usedforsecurity=False).hexdigest()
 
 
-class Wire:
-    """One connection. A call that is cancelled or fails drops it, so that no reply is ever mixed up."""
+_REDIRECTIONS = 5
+_ELSEWHERE = (errors.ClusterDownError, errors.ReadOnlyError)
+"""What a server says that doesn't serve the lane (any more); MasterDownError is one too."""
 
-    def __init__(self, backend: Backend, timeout_s: float) -> None:
-        self._pool = backend.pool(timeout_s)
+
+class Wire:
+    """One connection to a lane's server. A call that is cancelled or fails drops it, so that no reply is mixed up."""
+
+    def __init__(self, backend: Backend, timeout_s: float, lane: int = 0) -> None:
+        self._backend = backend
         self._timeout_s = timeout_s
+        self.lane = lane
         self._connection: Any = None
         self._lock = asyncio.Lock()
         self.connection_number = 0
         """Counts the connections made: the same number before and after means the same connection."""
 
+    @property
+    def is_replicated(self) -> bool:
+        """Whether a replica may take over from the server."""
+        return self._backend.is_replicated
+
     async def call(self, *args: Arg) -> Any:
-        """Send one command and return its raw reply; Unreachable if there was none."""
+        """Send one command and return its raw reply; Unreachable if there was none, or no server for it now."""
         async with self._lock:
             try:
                 async with asyncio.timeout(self._timeout_s):
-                    connection = self._connection or await self._connect()
-                    await connection.send_packed_command(pack_command(args))  # type: ignore[arg-type]
-                    return await connection.read_response()
+                    return await self._exchange(args)
             except (
                 errors.ConnectionError,
                 errors.TimeoutError,
                 errors.InvalidResponse,
                 OSError,
             ) as error:
-                await self._drop()
+                await self._look_again()
                 raise Unreachable(f"no reply to {args[0]!s}: {self._why(error)}") from error
+            except errors.TryAgainError as error:
+                raise Unreachable(
+                    f"{args[0]!s} has to wait: lane {self.lane} is on its way to another node"
+                ) from error
             except errors.ResponseError as error:
+                if isinstance(error, _ELSEWHERE) or str(error).startswith("UNBLOCKED"):
+                    await self._look_again()
+                    raise Unreachable(
+                        f"no server takes {args[0]!s} for lane {self.lane} now: {error}"
+                    ) from error
                 if not _is_denial(error):
                     raise
                 raise Refused(
@@ -147,27 +108,54 @@ class Wire:
     async def script(self, name: str, keys: Sequence[str], args: Sequence[Arg]) -> Any:
         """Run a script by its digest; a server that has forgotten it gets the source."""
         try:
-            return await self.call("EVALSHA", script_sha(name), len(keys), *keys, *args)
+            reply = await self.call("EVALSHA", script_sha(name), len(keys), *keys, *args)
         except errors.NoScriptError:
-            return await self.call("EVAL", script_source(name), len(keys), *keys, *args)
+            reply = await self.call("EVAL", script_source(name), len(keys), *keys, *args)
+        if _is_of_replica(reply):
+            await self._look_again()
+            raise Unreachable(f"{name} was refused: lane {self.lane}'s server is a replica now")
+        return reply
+
+    async def _exchange(self, args: Sequence[Arg]) -> Any:
+        for _ in range(_REDIRECTIONS):
+            connection = self._connection or await self._connect()
+            await connection.send_packed_command(pack_command(args))  # type: ignore[arg-type]
+            try:
+                return await connection.read_response()
+            except errors.MovedError as error:
+                if not self._backend.is_replicated:
+                    raise Misconfigured(
+                        "this server is a node of a cluster: its URL must begin redis+cluster://"
+                    ) from error
+                await self._drop()
+                self._backend.forget(self.lane, _named(error, connection))
+            except errors.AskError as error:
+                return await self._ask(_named(error, connection), args)
+        raise errors.ConnectionError(f"sent on {_REDIRECTIONS} times: the nodes don't agree yet")
+
+    async def _ask(self, node: Node, args: Sequence[Arg]) -> Any:
+        """Where a key of the lane is already, while its slot is on the way: this one command, and no more."""
+        connection = await self._backend.connect(self.lane, self._timeout_s, node)
+        try:
+            both = [pack_command(("ASKING",)), pack_command(args)]  # type: ignore[arg-type]
+            await connection.send_packed_command(both)
+            await connection.read_response()
+            return await connection.read_response()
+        finally:
+            await connection.disconnect(nowait=True)
 
     async def _connect(self) -> Any:
-        self._connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
-        try:
-            await self._connection.connect()
-        except errors.ConnectionError as error:
-            if not _was_shut(error):
-                raise
-            secured = isinstance(self._connection, aioredis.SSLConnection)
-            wanted = "another certificate of its clients" if secured else "TLS (rediss://)"
-            raise errors.ConnectionError(f"it hung up: does it want {wanted}?") from error
+        self._connection = await self._backend.connect(self.lane, self._timeout_s)
         self.connection_number += 1
         return self._connection
 
     async def close(self) -> None:
         """Close the connection; a later call opens a new one."""
         await self._drop()
-        await self._pool.disconnect()
+
+    async def _look_again(self) -> None:
+        await self._drop()
+        self._backend.forget(self.lane)
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -175,10 +163,36 @@ class Wire:
             await connection.disconnect(nowait=True)
 
 
-def _was_shut(error: errors.ConnectionError) -> bool:
-    """Whether the other side took the connection and ended it."""
-    is_reset = any(isinstance(cause, ConnectionResetError) for cause in causes(error))
-    return is_reset or "closed by server" in str(error)
+class Wires:
+    """A wire for each lane, made when first used."""
+
+    def __init__(self, backend: Backend, timeout_s: float) -> None:
+        self._backend = backend
+        self._timeout_s = timeout_s
+        self._made: dict[int, Wire] = {}
+
+    def __getitem__(self, lane: int) -> Wire:
+        wire = self._made.get(lane)
+        if wire is None:
+            wire = self._made[lane] = Wire(self._backend, self._timeout_s, lane)
+        return wire
+
+    async def close(self) -> None:
+        """Close them all; a later call opens a new connection."""
+        for wire in self._made.values():
+            await wire.close()
+
+
+def _named(error: errors.AskError, connection: Any) -> Node:
+    """The node that a redirection names; without a host, on the host that said so."""
+    return Node(error.host if error.host not in ("", "?") else str(connection.host), error.port)
+
+
+def _is_of_replica(reply: Any) -> bool:
+    """Whether a script had its first write refused because the server has become a replica meanwhile."""
+    first = reply[0] if isinstance(reply, list) and reply else reply
+    first = first[0] if isinstance(first, list) and first else first
+    return isinstance(first, bytes) and first.startswith(b"REFUSED READONLY")
 
 
 def _is_denial(error: errors.ResponseError) -> bool:

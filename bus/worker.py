@@ -2,13 +2,17 @@
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from contracts import Stage
+from redis import exceptions as errors
 
+from contracts import Stage, Unreachable
+
+from .backend import Backend
 from .beat import Beat
 from .config import BusConfig
+from .groups import agree_on_lanes
 from .keys import Keys
 from .lane import LaneWorker
 from .log import Log, no_log
@@ -16,7 +20,7 @@ from .pause import Pause
 from .runner import Handler
 from .settle import Place
 from .watch import Vitals, Watch
-from .wire import Backend
+from .wire import Wire
 
 
 def parked_stages(stage: Stage) -> list[Stage]:
@@ -49,25 +53,29 @@ class Worker:
         self.config = config
         self._stage = stage
         self._consumer = consumer
-        places = [
-            Place(known, Keys(lane), consumer, config, configdigest, used_digest)
-            for lane in range(config.lanes)
-            for known in (stage, *parked_stages(stage))
-        ]
-        self._beat = Beat(backend, places)
-        self._lanes = [
-            LaneWorker(
-                place,
-                handler,
-                backend=backend,
-                beat=self._beat,
-                failed_message=failed_message,
-                log=log,
-                jitter=jitter,
-                watch=watch,
-            )
-            for place in places
-        ]
+        self._first = Wire(backend, config.reply_timeout_s)
+        self._parts: list[tuple[Beat, list[LaneWorker]]] = []
+        for lane in range(config.lanes):
+            places = [
+                Place(known, Keys(lane), consumer, config, configdigest, used_digest)
+                for known in (stage, *parked_stages(stage))
+            ]
+            beat = Beat(backend, places)
+            lanes = [
+                LaneWorker(
+                    place,
+                    handler,
+                    backend=backend,
+                    beat=beat,
+                    failed_message=failed_message,
+                    log=log,
+                    jitter=jitter,
+                    watch=watch,
+                )
+                for place in places
+            ]
+            self._parts.append((beat, lanes))
+        self._opened = 0
         self._stop = asyncio.Event()
         self.ready = asyncio.Event()
         """Set once the groups exist and reading begins."""
@@ -75,12 +83,12 @@ class Worker:
     @property
     def vitals(self) -> list[Vitals]:
         """How each of its places stands: two for a stage that also reads parked messages, and so in each lane."""
-        return [lane.vitals for lane in self._lanes]
+        return [lane.vitals for _, lanes in self._parts for lane in lanes]
 
     @property
     def loop_age_s(self) -> float:
         """Seconds since the loop last came round. For any thread."""
-        return self._beat.loop_age_s
+        return max(beat.loop_age_s for beat, _ in self._parts)
 
     def stop(self) -> None:
         """Ask the worker to drain and leave; safe to call twice and from a signal handler."""
@@ -89,28 +97,52 @@ class Worker:
     async def run(self) -> None:
         """Work until `stop`. Misconfigured if the server is set up for another number of lanes."""
         try:
-            for lane in self._lanes:
-                await lane.prepare(self._stop)
-            await self._first_beat()
-            if not self._stop.is_set():
-                await self._work()
+            try:
+                await self._agree()
+            finally:
+                await self._first.close()
+            async with asyncio.TaskGroup() as group:
+                for beat, lanes in self._parts:
+                    group.create_task(self._work(beat, lanes))
         finally:
-            await asyncio.to_thread(self._beat.stop)
-            for lane in self._lanes:
-                await lane.leave()
+            await asyncio.gather(*(self._leave(beat, lanes) for beat, lanes in self._parts))
         self._log("worker.left", stage=self._stage.name, consumer=self._consumer)
 
-    async def _work(self) -> None:
-        self._log("worker.ready", stage=self._stage.name, consumer=self._consumer)
-        self.ready.set()
-        async with asyncio.TaskGroup() as group:
-            for lane in self._lanes:
-                group.create_task(lane.run(self._stop))
-
-    async def _first_beat(self) -> None:
+    async def _agree(self) -> None:
+        """Wait for lane 0's server or `stop`, and agree on the lanes."""
         pause = Pause()
         while not self._stop.is_set():
-            if await asyncio.to_thread(self._beat.beat):
-                self._beat.start()
+            try:
+                await agree_on_lanes(self._first, self.config.lanes)
+                return
+            except (Unreachable, errors.ResponseError) as error:
+                self._log("start.waiting", stage=self._stage.name, error=str(error)[:200])
+                await pause.wait()
+
+    async def _work(self, beat: Beat, lanes: Sequence[LaneWorker]) -> None:
+        """In one lane, as soon as its server is there; the others don't wait for it."""
+        for lane in lanes:
+            await lane.prepare(self._stop)
+        await self._first_beat(beat)
+        if self._stop.is_set():
+            return
+        self._opened += 1
+        if self._opened == len(self._parts):
+            self._log("worker.ready", stage=self._stage.name, consumer=self._consumer)
+            self.ready.set()
+        async with asyncio.TaskGroup() as group:
+            for lane in lanes:
+                group.create_task(lane.run(self._stop))
+
+    async def _first_beat(self, beat: Beat) -> None:
+        pause = Pause()
+        while not self._stop.is_set():
+            if await asyncio.to_thread(beat.beat):
+                beat.start()
                 return
             await pause.wait()
+
+    async def _leave(self, beat: Beat, lanes: Sequence[LaneWorker]) -> None:
+        await asyncio.to_thread(beat.stop)
+        for lane in lanes:
+            await lane.leave()

@@ -1,7 +1,9 @@
 """Identities that are derived, never drawn: envelope ids, lanes, digests."""
 
 import hashlib
+import re
 import uuid
+from collections.abc import Sequence
 
 _NAMESPACE = uuid.UUID("6f6e8d1c-2f0b-5f5e-9a53-2d7f0b1f6a10")
 
@@ -33,6 +35,22 @@ def lane_of_query(query_id: str) -> int:
     if not dash or not rest or not lane.isascii() or not lane.isdigit():
         raise ValueError(f"{query_id!r} is not a query id: expected <lane>-<uuid>")
     return int(lane)
+
+
+def lanes_of_query(query_id: str, lanes: int) -> Sequence[int]:
+    """Where a query may be: in the lane that its id names, or in any, if a client chose the id of a bare entry."""
+    named = _MINTED.fullmatch(query_id)
+    if named is None:
+        return range(lanes)
+    lane = int(named[1])
+    return (lane,) if lane < lanes else range(lanes)
+
+
+_HEX = "[0-9a-f]"
+_MINTED = re.compile(
+    rf"([0-9]{{1,4}})-(?:{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}|(?:[a-z_]+-)?[0-9]+-[0-9]+)"
+)
+"""The ids that are made here: of submit, of a bare entry, of a stranger's on a stage's stream."""
 
 
 def digest(data: bytes) -> str:

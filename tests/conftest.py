@@ -5,6 +5,12 @@ from collections.abc import Iterator
 import pytest
 
 from groundwire.embedded import TemporaryServer, temporary_server
+from groundwire.embedded.several import (
+    TemporaryCluster,
+    TemporarySentinels,
+    temporary_cluster,
+    temporary_sentinels,
+)
 from groundwire.threads import compute_on_one
 
 compute_on_one()
@@ -14,6 +20,20 @@ compute_on_one()
 def server() -> Iterator[TemporaryServer]:
     """A real server for the session. Whoever kills or freezes it brings it back."""
     with temporary_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[TemporaryCluster]:
+    """Three primaries with a replica each. Whoever kills or freezes a node brings it back."""
+    with temporary_cluster() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def sentinels() -> Iterator[TemporarySentinels]:
+    """A primary with a replica, and three Sentinels. Whoever kills or freezes a server brings it back."""
+    with temporary_sentinels() as running:
         yield running
 
 

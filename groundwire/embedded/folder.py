@@ -12,13 +12,14 @@ home/server/            0700
 import os
 import secrets
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-__all__ = ["Fsync", "ServerFolder", "write_private"]
+__all__ = ["Fsync", "Part", "ServerFolder", "free_port", "keeping", "write_private"]
 
 Fsync = Literal["everysec", "always"]
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel's own limit is 104 on macOS and 108 on Linux
@@ -34,6 +35,18 @@ def write_private(path: Path, text: str) -> None:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What a server is one of: they share a password, listen on ports of loopback, and need more configuration."""
+
+    password: str
+    port: int
+    lines: tuple[str, ...]
+    """Of its configuration, in place of those that keep its data."""
+    runs_as: str | None = None
+    """The name that its program goes by, where that decides what it is."""
+
+
+@dataclass(frozen=True)
 class ServerFolder:
     """One server's files, address and password, written and ready to start from."""
 
@@ -42,14 +55,20 @@ class ServerFolder:
     password: str
 
     @classmethod
-    def prepare(cls, home: Path, fsync: Fsync = "everysec") -> "ServerFolder":
+    def prepare(
+        cls, home: Path, fsync: Fsync = "everysec", part: Part | None = None
+    ) -> "ServerFolder":
         """Write a fresh configuration, with a new password, beside data that is kept."""
         path = home.absolute() / "server"
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.chmod(0o700)
-        folder = cls(path, _address_in(path), secrets.token_urlsafe(24))
+        if part is None:
+            folder = cls(path, _address_in(path), secrets.token_urlsafe(24))
+        else:
+            folder = cls(path, part.port, part.password)
         _rotate(folder.log)
-        write_private(path / "server.conf", folder._configuration(fsync))
+        more = keeping(fsync) if part is None else part.lines
+        write_private(path / "server.conf", folder._configuration(more))
         write_private(path / "password", folder.password + "\n")
         write_private(path / "url", folder.url + "\n")
         return folder
@@ -85,7 +104,7 @@ class ServerFolder:
             return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
         return ""
 
-    def _configuration(self, fsync: Fsync) -> str:
+    def _configuration(self, more: Sequence[str]) -> str:
         if isinstance(self.address, Path):
             where = ["port 0", f"unixsocket {_quoted(self.address)}", "unixsocketperm 600"]
         else:
@@ -95,24 +114,27 @@ class ServerFolder:
             "protected-mode yes",
             f"requirepass {_quoted(self.password)}",
             f"dir {_quoted(self.path)}",
-            "appendonly yes",
-            f"appendfsync {fsync}",
-            'save ""',
-            "maxmemory-policy noeviction",
             "daemonize no",
             'logfile ""',
+            *more,
         ]
         return "\n".join(lines) + "\n"
+
+
+def keeping(fsync: Fsync) -> tuple[str, ...]:
+    """How a server keeps its data."""
+    return ("appendonly yes", f"appendfsync {fsync}", 'save ""', "maxmemory-policy noeviction")
 
 
 def _address_in(folder: Path) -> Address:
     path = folder / "valkey.sock"
     if len(os.fsencode(path)) < SOCKET_PATH_LIMIT and _takes_sockets(folder):
         return path
-    return _free_port()
+    return free_port()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of loopback that nobody listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -10,8 +10,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from contracts.errors import Unreachable
 
@@ -19,7 +21,7 @@ from . import guard
 from .binary import find_binary
 from .folder import Address, ServerFolder
 
-__all__ = ["GuardedServer", "call", "is_running"]
+__all__ = ["GuardedServer", "ask", "call", "is_running"]
 
 READY_S = 10.0
 LOADING_S = 300.0  # a server that says LOADING is alive and reads its data
@@ -29,10 +31,18 @@ STOP_S = 6.0
 class GuardedServer:
     """A guard process with its server, held by a pipe: it lives as long as this process."""
 
-    def __init__(self, folder: ServerFolder, *, temporary: bool = False) -> None:
+    def __init__(
+        self, folder: ServerFolder, *, temporary: bool = False, runs_as: str | None = None
+    ) -> None:
         self.folder = folder
+        program = find_binary()
+        if runs_as is not None:
+            link = folder.path / runs_as
+            link.unlink(missing_ok=True)
+            link.symlink_to(program)
+            program = link
         # Its file, not its module: no import path can shadow or slow it.
-        command = [sys.executable, "-I", "-S", guard.__file__, str(folder.path), str(find_binary())]
+        command = [sys.executable, "-I", "-S", guard.__file__, str(folder.path), str(program)]
         if temporary:
             command.append(str(folder.path.parent))
         ear, self._pipe = os.pipe()
@@ -119,6 +129,29 @@ def call(address: Address, password: str, *command: str, timeout_s: float = 1.0)
                 return replies.readline().strip() if greeting == b"+OK" else greeting
     except OSError:
         return b""
+
+
+def ask(address: Address, password: str, *command: str, timeout_s: float = 1.0) -> list[str]:
+    """What the server's reply to one command holds, flat: one text or all of a list; none without an answer."""
+    try:
+        with _connect(address, timeout_s) as connection:
+            connection.sendall(_spell("AUTH", password) + _spell(*command))
+            with connection.makefile("rb") as replies:
+                return list(_texts(replies)) if replies.readline() == b"+OK\r\n" else []
+    except OSError:
+        return []
+
+
+def _texts(replies: BinaryIO) -> Iterator[str]:
+    line = replies.readline().strip().decode()
+    match line[:1]:
+        case "$":
+            yield replies.read(int(line[1:]) + 2)[:-2].decode()
+        case "*":
+            for _ in range(int(line[1:])):
+                yield from _texts(replies)
+        case _:
+            yield line
 
 
 def _connect(address: Address, timeout_s: float) -> socket.socket:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from .folder import Fsync, ServerFolder
-from .process import GuardedServer, call
+from .folder import Fsync, Part, ServerFolder
+from .process import GuardedServer, ask, call
 
 __all__ = ["TemporaryServer", "temporary_server"]
 
@@ -20,9 +20,10 @@ class TemporaryServer:
     The folder is removed when this process dies without stopping it.
     """
 
-    def __init__(self, home: Path, fsync: Fsync = "everysec") -> None:
+    def __init__(self, home: Path, fsync: Fsync = "everysec", part: Part | None = None) -> None:
         self.home = home
-        self._folder = ServerFolder.prepare(home, fsync)
+        self._runs_as = None if part is None else part.runs_as
+        self._folder = ServerFolder.prepare(home, fsync, part)
         self._guarded: GuardedServer | None = None
         self.start()
 
@@ -44,7 +45,7 @@ class TemporaryServer:
     def start(self) -> None:
         """Start on the same data and address, and return when it answers."""
         assert self._guarded is None, "it is running"
-        self._guarded = GuardedServer(self._folder, temporary=True)
+        self._guarded = GuardedServer(self._folder, temporary=True, runs_as=self._runs_as)
         try:
             self._guarded.await_ready()
         except BaseException:
@@ -68,6 +69,19 @@ class TemporaryServer:
     def thaw(self) -> None:
         """SIGCONT."""
         self._signal(signal.SIGCONT)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it was started, and not killed since."""
+        return self._guarded is not None
+
+    def ask(self, *command: str) -> str:
+        """What it replies to a command, the first text of it; empty when it doesn't."""
+        return next(iter(self.ask_all(*command)), "")
+
+    def ask_all(self, *command: str, timeout_s: float = 1.0) -> list[str]:
+        """All texts of what it replies to a command."""
+        return ask(self._folder.address, self._folder.password, *command, timeout_s=timeout_s)
 
     def flush(self) -> None:
         """Delete everything in it."""

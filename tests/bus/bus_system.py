@@ -10,9 +10,9 @@ from typing import Any, Self, TypeVar
 
 import fakeredis
 import redis
-import redis.asyncio as aioredis
 
 from bus import Backend, Bus, BusConfig, Handling, Hop, UrlBackend, Watch, Worker
+from bus.address import Node
 from bus.delivery import fields_of
 from bus.failed import DeadRecord
 from bus.keys import Keys
@@ -66,15 +66,21 @@ class FakeBackend:
     def __init__(self) -> None:
         self._server = fakeredis.FakeServer()
 
-    def pool(self, timeout_s: float) -> aioredis.ConnectionPool:
-        """A pool of fake connections; as with the real one, how long to wait is the wire's to decide."""
-        client = fakeredis.FakeAsyncRedis(server=self._server, protocol=2, socket_timeout=None)
-        pool: aioredis.ConnectionPool = client.connection_pool
-        return pool
+    is_replicated = False
 
-    def sync_client(self, timeout_s: float) -> redis.Redis:
+    async def connect(self, lane: int, timeout_s: float, node: Node | None = None) -> Any:
+        """A fake connection; as with the real one, how long to wait is the wire's to decide."""
+        client = fakeredis.FakeAsyncRedis(server=self._server, protocol=2, socket_timeout=None)
+        connection = client.connection_pool.make_connection()  # type: ignore[no-untyped-call]
+        await connection.connect()
+        return connection
+
+    def sync_client(self, lane: int, timeout_s: float) -> redis.Redis:
         """A client for the beat thread."""
         return fakeredis.FakeRedis(server=self._server, protocol=2)
+
+    def forget(self, lane: int, node: Node | None = None) -> None:
+        """There is but one."""
 
 
 async def soon(condition: Callable[[], Awaitable[T]], within_s: float = 30.0, why: str = "so") -> T:

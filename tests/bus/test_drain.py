@@ -31,7 +31,7 @@ async def busy(system: System, handler: Slow, questions: int = 20, **changes: An
     """A worker that runs four and has sixteen in hand that haven't started."""
     running = system.start("understand", handler, concurrency=4, **changes)
     await ready(running)
-    running.worker._lanes[0]._hand.pace(0.001)  # it was fast so far: its window is wide
+    running.worker._parts[0][1][0]._hand.pace(0.001)  # it was fast so far: its window is wide
     await system.bus.submit_many([query(str(number)) for number in range(questions)])
     await holds(lambda: len(handler.ran) == 4)
     await soon(lambda: _pending(system, questions))

@@ -162,7 +162,7 @@ async def test_a_handler_that_blocks_the_loop_past_the_wedge_limit_ends_its_proc
         return await noop.understand(asked)
 
     running = real.start("understand", wedged, wedge_limit_s=2 * real.config.beat_s)
-    running.worker._beat.on_wedged = ended.set
+    running.worker._parts[0][0].on_wedged = ended.set
     await ready(running)
     await real.bus.submit(query())
     await holds(lambda: noticed == [True])

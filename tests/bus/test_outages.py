@@ -160,7 +160,7 @@ async def test_a_frozen_server_makes_no_loop_look_wedged(
     ended: list[str] = []
     changes: dict[str, Any] = {"wedge_limit_s": limit_s, "reply_timeout_s": 5 * limit_s}
     async with mortal.running("understand", **changes) as workers:
-        workers["understand"].worker._beat.on_wedged = lambda: ended.append("understand")
+        workers["understand"].worker._parts[0][0].on_wedged = lambda: ended.append("understand")
         own_server.freeze()
         await asyncio.sleep(3 * limit_s)
         own_server.thaw()

@@ -202,7 +202,7 @@ async def test_a_result_stream_of_another_type_is_waited_for(
     stream = real.keys.of("results.answered")
     await real.call("SET", stream, "of another type")
     wire = Listening(url_backend(server_url))
-    following = asyncio.create_task(take(read_results(wire, streams_of("all", 1), after), 1))
+    following = asyncio.create_task(take(read_results({0: wire}, streams_of("all", 1), after), 1))
     await asyncio.wait_for(wire.refused.wait(), 10)
     await real.call("DEL", stream)
     await asyncio.wait_for(wire.reading.wait(), 10)

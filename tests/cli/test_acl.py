@@ -6,7 +6,8 @@ import stat
 
 import pytest
 
-from bus.wire import UrlBackend, Wire
+from bus.backend import UrlBackend
+from bus.wire import Wire
 from groundwire.embedded import TemporaryServer
 
 from .conftest import Commands

@@ -116,8 +116,8 @@ async def test_a_port_that_was_just_taken_is_no_failure(
     """Between looking for a free port and using it, someone else may."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ports = iter([taken.getsockname()[1]])
-        free = folder._free_port
-        monkeypatch.setattr(folder, "_free_port", lambda: next(ports, None) or free())
+        free = folder.free_port
+        monkeypatch.setattr(folder, "free_port", lambda: next(ports, None) or free())
         async with await EmbeddedServer.start(tmp_path / ("deep" * 30)) as server:
             await until_it_answers(server.url)
 

@@ -106,6 +106,10 @@ def test_a_bad_value_in_the_file_names_its_key_and_file(tmp_path: Path) -> None:
         f"redis://:{SECRET}@host:port",
         f"redis://:{SECRET}@[host",
         f"unix://:{SECRET}@",
+        f"redis://:{SECRET}@host,other",
+        f"redis+cluster://:{SECRET}@host,other:port",
+        f"redis+sentinel://:{SECRET}@host",
+        f"redis+other://:{SECRET}@host",
         f"rediss://:{SECRET}@host?ssl_cert_reqs=none",
         SECRET,
     ],
@@ -124,6 +128,17 @@ def test_a_key_without_its_certificate_is_refused(tmp_path: Path) -> None:
         load_settings({"GROUNDWIRE_REDIS_TLS_KEY": "client.key"}, tmp_path)
     both = {"GROUNDWIRE_REDIS_TLS_CERT": "client.pem", "GROUNDWIRE_REDIS_TLS_KEY": "client.key"}
     assert load_settings(both, tmp_path).redis_tls_key == tmp_path / "client.key"
+
+
+@pytest.mark.parametrize(
+    "url", ["redis+sentinel://app:pw@a,b:1/main/2", "rediss+cluster://:pw@a:1,b:2"]
+)
+def test_several_servers_are_named_in_one_url(tmp_path: Path, url: str) -> None:
+    """And its password isn't shown."""
+    settings = load_settings({"GROUNDWIRE_REDIS_URL": url}, tmp_path)
+    assert settings.redis_url is not None
+    assert settings.redis_url.get_secret_value() == url
+    assert settings.redacted()["redis_url"] == url.replace("pw", "***")
 
 
 def test_the_url_may_come_from_a_file(tmp_path: Path) -> None:
