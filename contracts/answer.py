@@ -1,6 +1,6 @@
 """From passages to a checked answer. A rejected answer has no field that could hold its text."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -248,6 +248,7 @@ class ChannelPayload(Value):
 class FormattedResponse(Value):
     """What leaves the system: exactly one for every accepted query."""
 
+    is_written_in_full: ClassVar[bool] = True
     type: Literal["response"] = "response"
     query_id: Name
     session_id: Name

@@ -105,22 +105,34 @@ def first_envelope(
 
 
 def encode_next(cause: Head, message: Value, *, stage: str, time: str, configdigest: str) -> bytes:
-    """The envelope of what `stage` made of `cause`, as `encode` would write it: same query, trace and deadline.
+    """The envelope of what `stage` made of `cause`: same query, trace and deadline.
 
-    `time`: RFC 3339, as `iso` writes it.
+    `time`: RFC 3339, as `iso` writes it. Of a message between stages, what equals its default is left out: a quarter
+    of its bytes, which would be written, stored, digested and parsed to say nothing (7 % of a worker's time).
     Written without making the object, which was half of what a hop cost: its parts are valid already.
     """
     own_id = ids.envelope_id(cause.id, stage)
     trace = cause.traceparent
+    kind = type(message)
     head = (
-        f'{{"specversion":"1.0","id":"{own_id}",{_origin(stage, type(message))},'
+        f'{{"specversion":"1.0","id":"{own_id}",{_origin(stage, kind)},'
         f'"subject":{_quoted(cause.subject)},"time":"{time}",'
         f'"datacontenttype":"application/json",'
         f'"traceparent":{_quoted(f"{trace[:36]}{ids.span_id(own_id)}{trace[52:]}")},'
         f'"deadline":"{cause.deadline}","causationid":{_quoted(cause.id)},'
         f'"configdigest":{_quoted(configdigest)},"data":'
     )
-    return b"%b%b}" % (head.encode(), message.__pydantic_serializer__.to_json(message))
+    write = message.__pydantic_serializer__.to_json
+    if kind.is_written_in_full:
+        return b"%b%b}" % (head.encode(), write(message))
+    # The tag is a default too, and a consumer of several kinds tells them apart by it: it is put in again.
+    rest = write(message, exclude_defaults=True)[1:]
+    return b"%b%b%b%b}" % (head.encode(), _tag(kind), b"," if len(rest) > 1 else b"", rest)
+
+
+@cache
+def _tag(message: type[Value]) -> bytes:
+    return f'{{"type":{_quoted(message.model_fields["type"].default)}'.encode()
 
 
 @cache
