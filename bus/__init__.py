@@ -6,6 +6,7 @@ from .config import BusConfig
 from .dead import DeadLetterEntry
 from .events import Seen
 from .log import Log, no_log
+from .origin import Context, Origin, Sending
 from .results import Result
 from .status import StageStatus, SystemStatus
 from .tls import Tls
@@ -17,12 +18,15 @@ __all__ = [
     "Backend",
     "Bus",
     "BusConfig",
+    "Context",
     "DeadLetterEntry",
     "Handling",
     "Hop",
     "Log",
+    "Origin",
     "Result",
     "Seen",
+    "Sending",
     "StageStatus",
     "SystemStatus",
     "Tls",

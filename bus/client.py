@@ -33,6 +33,7 @@ from .groups import agree_on_lanes
 from .keys import Keys
 from .log import Log, no_log
 from .opening import Opening, mint_query_id, open_query
+from .origin import Context, Origin
 from .pause import Pause
 from .results import Result, Waiters, read_results, response_of, streams_of
 from .status import SystemStatus, live_workers, read_status
@@ -57,8 +58,10 @@ class Bus:
         topology: Topology = TOPOLOGY,
         *,
         log: Log = no_log,
+        origin: Origin | None = None,
     ) -> None:
         self._log = log
+        self._origin = origin
         self._backend = backend
         self.config = config or BusConfig()
         self._topology = topology
@@ -117,11 +120,23 @@ class Bus:
         Raises the first refusal; queries that were `named` before can then all be submitted again.
         """
         keys = idempotency_keys or [None] * len(queries)
-        asked = list(zip(queries, keys, strict=True))
-        if not asked:
+        if not queries:
             return []
-        await self._refresh_clock(self._lane_for(*asked[0]))
-        stamped = [self._stamp(query, key) for query, key in asked]
+        await self._refresh_clock(self._lane_for(queries[0], keys[0]))
+        if self._origin is None:
+            untraced = [None] * len(queries)
+            return await self._send(zip(queries, keys, untraced, strict=True), durable=durable)
+        with self._origin.sending(self._topology.entry.consumes, queries) as sending:
+            asked = zip(queries, keys, sending.contexts, strict=True)
+            ids = await self._send(asked, durable=durable)
+            sending.accepted(ids)
+            return ids
+
+    async def _send(
+        self, asked: Iterable[tuple[Query, str | None, Context | None]], *, durable: bool
+    ) -> list[str]:
+        """Stamp and submit, all lanes at once; the ids in the order of the queries."""
+        stamped = [self._stamp(*one) for one in asked]
         by_lane: dict[int, list[int]] = {}
         for number, (lane, _, _) in enumerate(stamped):
             by_lane.setdefault(lane, []).append(number)
@@ -144,7 +159,7 @@ class Bus:
             for numbers, ids in zip(by_lane.values(), found, strict=True)
             for number, query_id in zip(numbers, ids, strict=True)
         }
-        return [by_number[number] for number in range(len(asked))]
+        return [by_number[number] for number in range(len(stamped))]
 
     def named(self, query: Query, *, idempotency_key: str | None = None) -> Query:
         """The query with its id minted, so that its submit may be repeated, by another process too.
@@ -282,13 +297,19 @@ class Bus:
         if self._clock.is_older_than(_CLOCK_TRUSTED_S):
             self._clock.set(time_reply_ms(await self._wires[lane].call("TIME")))
 
-    def _stamp(self, query: Query, key: str | None) -> tuple[int, str, Opening]:
+    def _stamp(
+        self, query: Query, key: str | None, context: Context | None
+    ) -> tuple[int, str, Opening]:
         try:
             lane = self._lane_for(query, key)
             query_id = query.query_id or mint_query_id(lane, self._clock.now_ms())
             named = query.model_copy(update={"query_id": query_id})
             opening = open_query(
-                named, now=self._clock.now(), deadline_s=self.config.deadline_s, source="submit"
+                named,
+                now=self._clock.now(),
+                deadline_s=self.config.deadline_s,
+                source="submit",
+                context=context,
             )
         except (PydanticSerializationError, UnicodeEncodeError) as error:
             raise Invalid(_NO_UNICODE) from error

@@ -19,7 +19,6 @@ class Delivery:
     """Of its envelope, once that has been read."""
     message: Value | None = None
     """Until the fate is decided."""
-    tracestate: str | None = None
     started: float = 0.0
     """When its handler was called, on the performance counter."""
     waited_ms: int = 0

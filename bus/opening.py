@@ -14,6 +14,7 @@ from contracts.envelope import encode, fields_at_fault, first_envelope, to_ms
 from .blob import Blob, blob_of
 from .config import BusConfig
 from .keys import Keys
+from .origin import Context
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ class Opening:
         return len(self.body) > config.max_payload_bytes
 
 
-def open_query(query: Query, *, now: datetime, deadline_s: float, source: str) -> Opening:
+def open_query(
+    query: Query, *, now: datetime, deadline_s: float, source: str, context: Context | None = None
+) -> Opening:
     """Stamp a query that has its id, wrap it, and say when it must be done."""
     deadline = now + timedelta(seconds=deadline_s)
     stamped = query.model_copy(update={"asked_at": now})
@@ -49,7 +52,8 @@ def open_query(query: Query, *, now: datetime, deadline_s: float, source: str) -
         subject=query.query_id,
         time=now,
         deadline=deadline,
-        trace=query.trace,
+        trace=query.trace if context is None else context.traceparent,
+        tracestate=None if context is None else context.tracestate,
     )
     return Opening(
         query_id=query.query_id,

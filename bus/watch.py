@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from contracts import outcome_of
+from contracts.topology import RESULTS
 
 from .delivery import Delivery, Settlement
 from .fate import DeadLetter, Emit, Park, Retry
@@ -67,6 +68,8 @@ class Hop(NamedTuple):
     """When its handler was called, on the performance counter; 0 where none was."""
     error: str = ""
     """The class of what its handler raised; else empty."""
+    destination: str = ""
+    """The stream that its output went to; empty where there is none."""
 
     @property
     def is_redelivery(self) -> bool:
@@ -134,7 +137,7 @@ def handling_of(delivery: Delivery, place: Place, query_id: str = "") -> Handlin
         delivery.type,
         "" if head is None else head.id,
         traceparent,
-        delivery.tracestate,
+        None if head is None else head.tracestate,
     )
 
 
@@ -146,16 +149,18 @@ def _seen(what: re.Pattern[bytes], raw: bytes) -> str:
 def hop_of(settlement: Settlement, place: Place, *, is_fenced: bool = False) -> Hop:
     """What a settlement tells."""
     delivery, fate = settlement.delivery, settlement.fate
-    outcome, reason, result, error = "fenced", "", "", ""
+    outcome, reason, result, error, destination = "fenced", "", "", "", ""
     if not is_fenced:
         match fate:
-            case Emit(_, status, _):
-                outcome = "emitted" if status is None else "answered"
-                result = "" if status is None else outcome_of(status)
+            case Emit(kind, status, _):
+                if status is None:
+                    outcome, destination = "emitted", place.stage.emits[kind]
+                else:
+                    outcome, result, destination = "answered", outcome_of(status), RESULTS[status]
             case Retry(_, _, raised):
                 outcome, error = "retried", raised
             case DeadLetter(why, said):
-                outcome, reason, result = "dead", why, "failed"
+                outcome, reason, result, destination = "dead", why, "failed", "results.failed"
                 error = said if said.isidentifier() else ""  # a sentence may quote a stranger
             case Park():
                 outcome = "parked"
@@ -168,4 +173,5 @@ def hop_of(settlement: Settlement, place: Place, *, is_fenced: bool = False) -> 
         delivery.handled_s,
         delivery.started,
         error,
+        destination,
     )

@@ -52,7 +52,8 @@ _TIME = r"20[0-9-]{8}T[0-9:]{8}(?:\.[0-9]{6})?Z"
 _OWN = re.compile(
     rf'{{"specversion":"1\.0","id":"({_TEXT})","source":"{_TEXT}","type":"({_TEXT})",'
     rf'"subject":"({_TEXT})","time":"({_TIME})","datacontenttype":"application/json",'
-    rf'"traceparent":"({_TEXT})","deadline":"({_TIME})","causationid":"{_TEXT}",'
+    rf'"traceparent":"({_TEXT})",(?:"tracestate":"({_TEXT})",)?'
+    rf'"deadline":"({_TIME})","causationid":"{_TEXT}",'
     rf'"configdigest":"{_TEXT}","data":'
 )
 """What comes before the data in an envelope as `encode_next` and `encode` write it, of nothing but plain text."""
@@ -86,7 +87,7 @@ class Decoder:
         own = _OWN.match(str(raw[:_LOOKED_AT], "latin-1"))
         if own is None or raw[-1:] != b"}":
             return None
-        message_id, name, subject, time, trace, deadline = own.groups()
+        message_id, name, subject, time, trace, state, deadline = own.groups()
         kind = self._newest.get(name)
         if kind is None:
             return None
@@ -95,9 +96,8 @@ class Decoder:
             deadline_ms, time_ms = _ms(deadline), _ms(time)
         except ValueError:  # read again, for the reason
             return None
-        return Decoded(
-            Head(message_id, name, subject, trace, deadline, deadline_ms, time_ms), message
-        )
+        head = Head(message_id, name, subject, trace, deadline, deadline_ms, time_ms, state)
+        return Decoded(head, message)
 
     def _read(self, raw: bytes) -> Decoded | Newer | Undecodable:
         try:

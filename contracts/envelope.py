@@ -26,6 +26,8 @@ class Envelope(Value, Generic[T]):
     time: AwareDatetime
     datacontenttype: Literal["application/json"] = "application/json"
     traceparent: str
+    tracestate: str | None = None
+    """What the caller's tracing vendors want passed on; left out where there is nothing."""
     deadline: AwareDatetime
     causationid: ShortText
     configdigest: str
@@ -49,6 +51,7 @@ class Head(NamedTuple):
     """As text: it goes on as it came, and so is neither made a time nor written again."""
     deadline_ms: int
     time_ms: int
+    tracestate: str | None = None
 
 
 def head_of(envelope: Envelope[Any]) -> Head:
@@ -61,6 +64,7 @@ def head_of(envelope: Envelope[Any]) -> Head:
         iso(envelope.deadline),
         to_ms(envelope.deadline),
         to_ms(envelope.time),
+        envelope.tracestate,
     )
 
 
@@ -87,8 +91,9 @@ def first_envelope(
     time: datetime,
     deadline: datetime,
     trace: str | None = None,
+    tracestate: str | None = None,
 ) -> Envelope[Value]:
-    """The envelope that a query enters by; its id is derived from the query's id."""
+    """The envelope that a query enters by. Its id is derived from the query's, as is its trace where none is given."""
     own_id = ids.envelope_id(subject, source)
     return envelope_of(type(message))(
         id=own_id,
@@ -96,7 +101,8 @@ def first_envelope(
         type=type_name(type(message)),
         subject=subject,
         time=time,
-        traceparent=trace or f"00-{own_id.replace('-', '')}-{ids.span_id(own_id)}-01",
+        traceparent=trace or f"00-{ids.trace_id(subject)}-{ids.span_id(own_id)}-01",
+        tracestate=tracestate,
         deadline=deadline,
         causationid=subject,
         configdigest="",
@@ -114,11 +120,12 @@ def encode_next(cause: Head, message: Value, *, stage: str, time: str, configdig
     own_id = ids.envelope_id(cause.id, stage)
     trace = cause.traceparent
     kind = type(message)
+    state = f'"tracestate":{_quoted(cause.tracestate)},' if cause.tracestate else ""
     head = (
         f'{{"specversion":"1.0","id":"{own_id}",{_origin(stage, kind)},'
         f'"subject":{_quoted(cause.subject)},"time":"{time}",'
         f'"datacontenttype":"application/json",'
-        f'"traceparent":{_quoted(f"{trace[:36]}{ids.span_id(own_id)}{trace[52:]}")},'
+        f'"traceparent":{_quoted(f"{trace[:36]}{ids.span_id(own_id)}{trace[52:]}")},{state}'
         f'"deadline":"{cause.deadline}","causationid":{_quoted(cause.id)},'
         f'"configdigest":{_quoted(configdigest)},"data":'
     )
@@ -154,4 +161,5 @@ def to_ms(time: datetime) -> int:
 
 def encode(envelope: Envelope[Value]) -> bytes:
     """The envelope as JSON, UTF-8."""
-    return envelope.__pydantic_serializer__.to_json(envelope)
+    unset = None if envelope.tracestate else {"tracestate"}
+    return envelope.__pydantic_serializer__.to_json(envelope, exclude=unset)

@@ -24,6 +24,13 @@ def span_id(of_envelope: str) -> str:
     return of_envelope.replace("-", "")[:16]
 
 
+def trace_id(query_id: str) -> str:
+    """The W3C trace id (32 hex digits) of a query that nobody traces yet: who samples by it needs all bits drawn."""
+    return hashlib.blake2b(
+        query_id.encode(), digest_size=16, person=b"groundwire trace"
+    ).hexdigest()
+
+
 def lane_of(key: str, lanes: int) -> int:
     """The lane of a key: its SHA-256 as an integer modulo the number of lanes."""
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8]) % lanes

@@ -1,11 +1,12 @@
 """Connecting from Python: with a URL, or to the system of this folder."""
 
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bus import Bus, BusConfig, Log, Tls, UrlBackend, no_log
+from bus import Bus, BusConfig, Log, Origin, Tls, UrlBackend, no_log
 from contracts import NoSystem
 from groundwire.embedded import find_system
 from groundwire.settings import Settings, load_settings
@@ -57,9 +58,19 @@ async def connect(
 ) -> AsyncIterator[Bus]:
     """A client of the server at `url`; without one, of the system that the settings or this folder name.
 
-    `log` is told of every query that is accepted.
+    `log` is told of every query that is accepted. Where the application traces by OpenTelemetry, so does this: a
+    query's trace goes on from the span that is active when it is submitted.
     """
     known = settings or load_settings(os.environ, Path.cwd())
     address = url or await system_url(known)
-    async with Bus(server_at(address, known), bus_config(known), log=log) as bus:
+    async with Bus(server_at(address, known), bus_config(known), log=log, origin=origin()) as bus:
         yield bus
+
+
+def origin() -> Origin | None:
+    """Who traces what this process submits: the application's OpenTelemetry, if it has loaded that; else nobody."""
+    if "opentelemetry.trace" not in sys.modules:
+        return None
+    from groundwire.tracing.origin import ClientSpans
+
+    return ClientSpans()

@@ -68,6 +68,8 @@ EVENTS: Mapping[str, Loudness] = {
     "drain.cut": "trouble",
     "group.recreated": "trouble",
     "group.failed": "trouble",
+    "traces.off": "warning",
+    "traces.failed": "trouble",
     "log.dropped": "warning",
 }
 
@@ -111,7 +113,7 @@ def bus_log(clock: Callable[[], float] = time.monotonic) -> Log:
     kept_back: dict[str, int] = {}
 
     def log(event: str, /, **fields: object) -> None:
-        loudness = EVENTS[event]
+        loudness = EVENTS.get(event, "warning")
         if loudness != "trouble":
             getattr(logger, loudness)(event, **fields)
             return

@@ -1,15 +1,18 @@
-"""A worker process, observed: joins its port, metrics, log and worker, from its start until it has left."""
+"""A worker process, observed: joins its port, metrics, traces, log and worker, from its start until it has left."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from .narrating import Narrator
 from .settings import Settings
+from .tracing import tracing
 
 if TYPE_CHECKING:
     from bus import Handling, Hop, Log, Vitals, Watch, Worker
+
+    from .metrics import WorkerMetrics
 
 
 class Watches:
@@ -72,22 +75,38 @@ class Observed:
 
 
 @contextmanager
-def observing(stage: str, settings: Settings, log: "Log") -> Iterator[Observed]:
-    """Log what the worker does, and listen on the port that the settings name, until the block ends.
+def observing(
+    stage: str, settings: Settings, log: "Log", env: Mapping[str, str]
+) -> Iterator[Observed]:
+    """Log and trace what the worker does, and listen on the port that the settings name, until the block ends.
 
-    Without a port nothing that measures is even imported.
+    Without a port nothing that measures is even imported, and without the variables of `env` nothing that traces.
     """
-    narrator = Narrator(log, is_verbose=settings.log_level == "debug")
-    observed = Observed(settings, narrator)
-    if not settings.health_port:
+    with ExitStack() as stack:
+        narrator = Narrator(log, is_verbose=settings.log_level == "debug")
+        observed = Observed(settings, narrator)
+        watches: list[Watch] = [narrator]
+        if settings.health_port:
+            watches.append(stack.enter_context(_measuring(stage, settings, observed, log)))
+        exporting = stack.enter_context(tracing(env, log, role=stage))
+        if exporting is not None:
+            from .tracing.spans import watch_of
+
+            watches.append(watch_of(stage, exporting))
+        if len(watches) > 1:
+            observed.watch = Watches(*watches)
         yield observed
-        return
+
+
+@contextmanager
+def _measuring(
+    stage: str, settings: Settings, observed: Observed, log: "Log"
+) -> "Iterator[WorkerMetrics]":
     from .health import Answers, listening
     from .metrics import WorkerMetrics
 
     metrics = WorkerMetrics(stage, observed.vitals)
-    observed.watch = Watches(narrator, metrics)
     answers = Answers(observed.live, observed.ready, metrics.text)
     with listening(settings.health_host, settings.health_port, answers) as port:
         log("health.listening", stage=stage, host=settings.health_host, port=port)
-        yield observed
+        yield metrics

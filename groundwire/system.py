@@ -18,7 +18,7 @@ from bus import Bus
 from contracts import TOPOLOGY, GroundwireError, Invalid, NoSystem, Unreachable
 from groundwire import logs
 from groundwire.changes import FIXED, SERVER, change
-from groundwire.client import bus_config, server_at
+from groundwire.client import bus_config, origin, server_at
 from groundwire.corpus import is_root
 from groundwire.embedded import EmbeddedServer, SystemLock, SystemState
 from groundwire.nursery import CAN_FORK, Child, Nursery
@@ -98,7 +98,9 @@ async def running_system(
         stack.enter_context(lock)
         on_step("starting the server")
         url, env, url_file = await _server(settings, stack, temporary=temporary)
-        bus = await stack.enter_async_context(Bus(server_at(url, settings), bus_config(settings)))
+        bus = await stack.enter_async_context(
+            Bus(server_at(url, settings), bus_config(settings), origin=origin())
+        )
         nursery = Nursery(settings.home / "logs" / "nursery.log", child_environment(env))
         pins = settings.home / "workers.json"
         write_pins(pins, settings)

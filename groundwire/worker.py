@@ -110,7 +110,7 @@ async def _run(
     log = logs.bus_log()
     signals.listen()
     url = await system_url(settings)
-    with observing(stage, settings, log) as observed:
+    with observing(stage, settings, log, os.environ) as observed:
         async with following(settings.corpus_url, settings.corpus, log):
             if not await await_corpus(settings.corpus, signals.stop, log):
                 return

@@ -13,7 +13,7 @@ from contracts import Channel, Invalid, NoSystem, Query, outcome_of
 from groundwire.settings import Settings
 
 from .codes import OF_OUTCOME
-from .context import console, console_err, log_of, run_async, settings, write, write_json
+from .context import console, console_err, log_of, run_async, settings, traced, write, write_json
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -88,7 +88,7 @@ def ask(
 async def _ask(asking: Asking) -> "tuple[FormattedResponse, list[Seen]]":
     query = query_of(asking)
     chosen = settings(profile=asking.profile, intents=asking.intents)
-    with console_err().status("looking for a running system") as status:
+    with traced(chosen), console_err().status("looking for a running system") as status:
         async with _bus(asking, chosen, status) as bus:
             watching = asyncio.create_task(_name_steps(bus, query, status))
             try:

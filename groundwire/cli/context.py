@@ -4,8 +4,8 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -49,6 +49,18 @@ async def running_bus() -> AsyncIterator["Bus"]:
     known = settings()
     async with connect(settings=known, log=log_of(known)) as bus:
         yield bus
+
+
+def environment() -> Mapping[str, str]:
+    """The variables, for those that aren't settings of ours."""
+    return os.environ
+
+
+def traced(known: Settings) -> AbstractContextManager[object]:
+    """Export the spans of what a command submits, as the OTEL_* variables say; nothing without them."""
+    from groundwire.tracing import tracing
+
+    return tracing(environment(), log_of(known), role="client")
 
 
 def log_of(known: Settings) -> "Log":

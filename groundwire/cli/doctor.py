@@ -1,18 +1,17 @@
 """`groundwire doctor`: what is wrong here, why it matters, what to do."""
 
 import asyncio
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from contracts import Misconfigured
-from groundwire.doctor import Finding, examine
+from groundwire.doctor import Finding, examine, judge_traces
 from groundwire.settings import secret_files
 
 from .codes import ExitCode
-from .context import console, settings, write_json
+from .context import console, environment, settings, write_json
 
 EPILOG = """Examples:
 
@@ -38,8 +37,9 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = F
         found = Finding("settings", "error", str(error), "docs/settings.md lists what there is")
         write_json({"settings": {}, "findings": [found]})
         return ExitCode.USAGE
-    secrets = secret_files(os.environ, Path.cwd())
-    findings = [Finding("settings", "ok", "all known"), *asyncio.run(examine(known, secrets))]
+    secrets = secret_files(environment(), Path.cwd())
+    here = [Finding("settings", "ok", "all known"), judge_traces(environment())]
+    findings = [*here, *asyncio.run(examine(known, secrets))]
     if as_json:
         write_json({"settings": known.redacted(), "findings": findings})
     else:

@@ -13,7 +13,7 @@ from pydantic_core import from_json
 from contracts import Channel, Invalid, Overloaded, Query
 from contracts.envelope import fields_at_fault
 
-from .context import console_err, run_async, running_bus, write, write_json
+from .context import console_err, run_async, running_bus, settings, traced, write, write_json
 
 EPILOG = """Examples:
 
@@ -52,7 +52,8 @@ def publish(
     Every line is checked before the first is published. Prints the query ids in order.
     """
     queries = read_queries(source, Defaults(session, channel))
-    run_async(_publish(queries, as_json=as_json))
+    with traced(settings()):
+        run_async(_publish(queries, as_json=as_json))
     return 0
 
 

@@ -11,7 +11,7 @@ import typer
 from contracts import GroundwireError, Query, outcome_of
 
 from .codes import OF_OUTCOME, ExitCode
-from .context import console, console_err, run_async, settings
+from .context import console, console_err, run_async, settings, traced
 
 if TYPE_CHECKING:
     from groundwire.settings import Settings
@@ -59,7 +59,8 @@ def up(
     read = partial(settings, profile=profile, intents=intents)
     chosen = read()
     logs.configure(chosen.log_level, as_json=chosen.log_json)
-    return run_async(_up(chosen, read, docs, workers, ask, once=once))
+    with traced(chosen):
+        return run_async(_up(chosen, read, docs, workers, ask, once=once))
 
 
 async def _up(

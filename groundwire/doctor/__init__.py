@@ -11,10 +11,10 @@ from groundwire.client import bus_config, server_at, system_url
 from groundwire.settings import Settings
 
 from .finding import Finding
-from .machine import examine_machine
+from .machine import examine_machine, judge_traces
 from .server import judge_encryption, judge_server, judge_url
 
-__all__ = ["Finding", "examine"]
+__all__ = ["Finding", "examine", "judge_traces"]
 
 REPLY_S = 5.0
 

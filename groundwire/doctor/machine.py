@@ -8,6 +8,7 @@ from pathlib import Path
 from contracts import GroundwireError
 from groundwire.owners import foreign_owner
 from groundwire.settings import Settings
+from groundwire.tracing import fault_of, is_wanted
 
 from .finding import Finding
 
@@ -18,6 +19,17 @@ def examine_machine(settings: Settings, secrets: Mapping[str, Path]) -> list[Fin
         secrets = {**secrets, "redis_tls_key": settings.redis_tls_key}
     machine = [_python(), _packages(), _binary(), judge_secrets(secrets)]
     return [*machine, _profile(settings), _corpus(settings)]
+
+
+def judge_traces(env: Mapping[str, str]) -> Finding:
+    """Whether the traces that the variables ask for can be had."""
+    if not is_wanted(env):
+        return Finding("traces", "ok", "none wanted: OTEL_EXPORTER_OTLP_ENDPOINT isn't set")
+    fault = fault_of(env)
+    if fault is not None:
+        cure = "do that, or take the OTEL_* variables away: until then nothing is traced"
+        return Finding("traces", "error", fault, cure)
+    return Finding("traces", "ok", "exported by OTLP over HTTP")
 
 
 def _python() -> Finding:

@@ -91,7 +91,8 @@ async def test_what_we_write_is_read_quickly_and_to_the_same_effect(
 ) -> None:
     """A blank before it makes the decoder go the plain way, which decides the same of any bytes, damaged ones too."""
     stage, message = (await messages())[which]
-    raw = encode(wrapped(message))
+    state = "vendor=x1" if at % 2 else None
+    raw = encode(wrapped(message).model_copy(update={"tracestate": state}))
     at = at % len(raw) if at % 3 else at % 520  # rather in the envelope than in the data
     raw = raw[:at] + put + raw[at + much :]
     decoder = Decoder(stage)
@@ -139,8 +140,11 @@ async def test_the_next_envelope_is_written_as_if_it_had_been_made(
 ) -> None:
     """The quick way gives the bytes of the plain one before the data: of any text, to the last digit of its times."""
     deadline = time.astimezone(timezone(timedelta(hours=2)))
-    for _, message in await messages():
-        cause = wrapped(ASKED).model_copy(update={"subject": subject, "deadline": deadline})
+    for number, (_, message) in enumerate(await messages()):
+        state = None if number % 2 else f"vendor={subject}"
+        cause = wrapped(ASKED).model_copy(
+            update={"subject": subject, "deadline": deadline, "tracestate": state}
+        )
         raw = encode_next(
             head_of(cause), message, stage="understand", time=iso(time), configdigest="d"
         )

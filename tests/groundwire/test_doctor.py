@@ -148,4 +148,4 @@ async def test_a_damaged_corpus_is_an_error(tmp_path: Path) -> None:
 
 
 async def _corpus(settings: Any) -> Finding:
-    return next(finding for finding in await examine(settings) if finding.check == "corpus")
+    return next(finding for finding in await examine(settings, {}) if finding.check == "corpus")

@@ -110,7 +110,7 @@ def test_metrics_have_base_units_and_no_ids() -> None:
 def test_a_process_that_is_still_starting_is_alive_and_not_ready(tmp_path: Path) -> None:
     """From the first moment on; without a port nothing listens and nothing is watched."""
     log = Lines()
-    with observing("critic", load_settings({"GROUNDWIRE_HEALTH_PORT": "20100"}, tmp_path), log):
+    with observing("critic", load_settings({"GROUNDWIRE_HEALTH_PORT": "20100"}, tmp_path), log, {}):
         [(event, fields)] = log.lines
         port = fields["port"]
         assert event == "health.listening"
@@ -119,6 +119,6 @@ def test_a_process_that_is_still_starting_is_alive_and_not_ready(tmp_path: Path)
         status, said = get(port, "/readyz")
         assert (status, said.startswith("starting")) == (503, True)
         assert get(port, "/metrics")[0] == 200
-    with observing("critic", load_settings({}, tmp_path), log) as unobserved:
+    with observing("critic", load_settings({}, tmp_path), log, {}) as unobserved:
         assert not unobserved.watch.is_measuring
     assert len(log.lines) == 1

@@ -18,6 +18,7 @@ MAY_IMPORT = {
 THIRD_PARTY = {
     "click": "groundwire/cli",
     "hiredis": "bus",
+    "opentelemetry": "groundwire/tracing",
     "onnxruntime": "groundwire/models/onnx.py",
     "redis": "bus",
     "rich": "groundwire/cli",
