@@ -147,7 +147,8 @@ def test_each_process_has_the_password_of_one_user() -> None:
     for name in [*STAGES, *COMMANDS]:
         service = services()[name]
         assert mounts(service)["/access"] == f"access/{name}"
-        assert service["environment"] == {"GROUNDWIRE_REDIS_URL_FILE": "/access/redis-url"}
+        assert service["environment"]["GROUNDWIRE_REDIS_URL_FILE"] == "/access/redis-url"
+        assert "GROUNDWIRE_REDIS_URL" not in service["environment"]
     assert mounts(services()[SERVER])["/access"] == "access/server"
     assert mounts(services()["access"])["/access"] == "access"
     for service in services().values():

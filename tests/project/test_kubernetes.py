@@ -12,6 +12,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
 from kubernetes_validate import validate
+from redis import Redis
 
 from bus.access import OBSERVER, users
 from bus.keys import Keys
@@ -26,7 +27,8 @@ from .repository import BIN, ROOT
 FOLDER = ROOT / "examples" / "deployment"
 STAGES = [stage.name for stage in TOPOLOGY.stages]
 URL = "redis://groundwire-valkey:6379/0"
-KUBERNETES = "1.37"
+KUBERNETES = ("1.27", "1.37")
+"""The oldest that docs/deployment.md names, and the newest that there are schemas of."""
 Resource = dict[str, Any]
 
 
@@ -61,7 +63,8 @@ def check(resource: Resource) -> None:
     if resource["kind"] in SCHEMAS:
         Draft202012Validator(SCHEMAS[resource["kind"]]).validate(resource)
     else:
-        validate(resource, KUBERNETES, strict=True)
+        for version in KUBERNETES:
+            validate(resource, version, strict=True)
 
 
 def of_kind(resources: list[Resource], *kinds: str) -> dict[str, Resource]:
@@ -232,6 +235,21 @@ def test_each_agent_is_scaled_on_the_length_of_its_own_stream(
         assert "replicas" not in agents(production)[stage.name]["spec"]
     (asking,) = authentication.values()
     assert {one["name"] for one in asking["spec"]["secretTargetRef"]} == {f"groundwire-{OBSERVER}"}
+
+
+@pytest.mark.server
+def test_the_length_of_a_work_stream_is_its_backlog_and_its_lag_is_not(server_url: str) -> None:
+    """Two of six taken, the second settled first: five are unfinished, and the server can't say how many wait."""
+    with Redis.from_url(server_url) as redis:
+        redis.xgroup_create("work", "stage", "0", mkstream=True)
+        for number in range(6):
+            redis.xadd("work", {"event": number})
+        [(_, taken)] = redis.xreadgroup("stage", "worker", {"work": ">"}, count=2)
+        redis.xack("work", "stage", taken[1][0])
+        redis.xdel("work", taken[1][0])
+        assert redis.xlen("work") == 5
+        assert redis.xinfo_groups("work")[0]["lag"] is None
+        assert redis.xpending("work", "stage")["pending"] == 1
 
 
 def test_the_page_says_how_lanes_are_added_up() -> None:
