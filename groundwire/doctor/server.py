@@ -49,7 +49,7 @@ def judge_url(url: str, block_s: float) -> Finding:
 def judge_encryption(url: str, *, has_certificates: bool) -> Finding:
     """Whether what certificates are set for is what the URL does."""
     parts = urlsplit(url)
-    if parts.scheme == "rediss":
+    if parts.scheme.partition("+")[0] == "rediss":
         return Finding("encryption", "ok", "TLS, certificate and host name checked")
     if has_certificates:
         return Finding(

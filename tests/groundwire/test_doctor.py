@@ -89,6 +89,7 @@ def test_a_socket_timeout_below_block_is_an_error(url: str, level: str) -> None:
     ("url", "has_certificates", "level"),
     [
         ("rediss://host", True, "ok"),
+        ("rediss+cluster://host,other", True, "ok"),
         ("redis://host", True, "warning"),
         ("redis://host", False, "ok"),
         ("unix:///tmp/a.sock", False, "ok"),

@@ -55,7 +55,12 @@ class Fleet:
 
     @asynccontextmanager
     async def crew(
-        self, *stages: str, count: int = 1, pronounces: bool = True, config: BusConfig | None = None
+        self,
+        *stages: str,
+        count: int = 1,
+        pronounces: bool = True,
+        config: BusConfig | None = None,
+        release: int = 1,
     ) -> AsyncIterator[Crew]:
         """So many processes of these stages (all where none is named), ready; drained at the end.
 
@@ -73,7 +78,7 @@ class Fleet:
         def spec(stage: str) -> WorkerSpec:
             def command(consumer: str, lifeline: int) -> Sequence[str]:
                 told = ("--consumer", consumer, "--lifeline", str(lifeline), "--brief", str(brief))
-                runs = ("--runs", str(self.folder / f"runs-{stage}"))
+                runs = ("--runs", str(self.folder / f"runs-{stage}"), "--release", str(release))
                 return (sys.executable, "-P", str(_SCRIPT), stage, *told, *runs)
 
             return WorkerSpec(stage, count, as_command(command))

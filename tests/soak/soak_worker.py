@@ -1,6 +1,7 @@
 """One worker process of these tests: agents that do nothing, but what a query's mark tells them to.
 
-It writes the id of every query that its handler begins to a file, one a line: how often a handler ran is counted there.
+Release 2 has a second version of one message between its first two stages. It writes the id of every query that its
+handler begins to a file, one a line: how often a handler ran is counted there.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from bus import UrlBackend, Worker
 from contracts import TOPOLOGY, Intent, Query, Value
 from groundwire import logs, noop
 from groundwire.chaos.agents import mark_of
+from groundwire.chaos.versions import NEWER, PRESENT, NewerIntent
 from groundwire.chaos.worker import Brief
 from groundwire.lifeline import watch_lifeline
 
@@ -29,6 +31,7 @@ def main() -> None:
     parser.add_argument("--lifeline", type=int, required=True)
     parser.add_argument("--brief", type=Path, required=True)
     parser.add_argument("--runs", type=Path, required=True)
+    parser.add_argument("--release", type=int, default=1)
     options = parser.parse_args()
     asyncio.run(_run(options))
 
@@ -42,11 +45,17 @@ async def _run(options: argparse.Namespace) -> None:
         query = query_of(message)
         os.write(runs, f"{query.query_id}\n".encode())
         await _act(query, options.stage)
-        return await noop.HANDLERS[options.stage](message)
+        if isinstance(message, NewerIntent):
+            message = message.intent
+        done: Value = await noop.HANDLERS[options.stage](message)
+        return NewerIntent(intent=done) if is_new and isinstance(done, Intent) else done
 
+    is_new = options.release > 1
+    stages = {**PRESENT, **NEWER} if is_new else {stage.name: stage for stage in TOPOLOGY.stages}
     worker = Worker(
-        TOPOLOGY.stage(options.stage),
+        stages[options.stage],
         handle,
+        configdigest=f"release {options.release}",
         backend=UrlBackend(brief.url),
         consumer=options.consumer,
         config=brief.config,
