@@ -115,7 +115,7 @@ class Bus:
         idempotency_keys: Sequence[str | None] | None = None,
         durable: bool = False,
     ) -> list[str]:
-        """Accept questions, in order within a lane, a hundred a round trip, all lanes at once.
+        """Accept questions, in order within a lane, a hundred a round trip, all lanes at once; `durable` as in submit.
 
         Raises the first refusal; queries that were `named` before can then all be submitted again.
         """
@@ -344,8 +344,12 @@ class Bus:
                 facts = {"query_id": text(query_id), "lane": lane, "trace_id": opening.trace_id}
                 self._log("query.accepted", **facts)
         if durable:
-            limit_s = self.config.reply_timeout_s
-            await confirm_stored(self._wires[lane], ids[-1], timeout_s=limit_s)
+            await confirm_stored(
+                self._wires[lane],
+                ids[-1],
+                replicas=self.config.durable_replicas,
+                timeout_s=self.config.reply_timeout_s,
+            )
         return ids
 
     async def _until_answered(

@@ -23,6 +23,8 @@ class BusConfig:
     result_ttl_s: float = 3_600.0
     idempotency_ttl_s: float = 86_400.0
     raw_ttl_s: float = 7 * 86_400.0
+    durable_replicas: int = 1
+    """Confirmations that a durable submit waits for, where a replica may take over."""
     open_mark: int = 10_000
     backlog_mark: int = 1_000
     concurrency: int = 8

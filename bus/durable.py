@@ -9,9 +9,9 @@ from .wire import Wire
 _MARGIN_S = 0.5
 
 
-async def confirm_stored(wire: Wire, query_id: str, *, timeout_s: float) -> None:
+async def confirm_stored(wire: Wire, query_id: str, *, replicas: int, timeout_s: float) -> None:
     """Return once this connection's writes are in the append-only file, or on one replica; where a replica may
-    take over, on one.
+    take over, on `replicas` of them.
 
     Must follow the write on the same connection. NotDurable says why there is no confirmation; the
     query is accepted all the same, and its submit may be repeated.
@@ -19,12 +19,14 @@ async def confirm_stored(wire: Wire, query_id: str, *, timeout_s: float) -> None
     timeout_ms = int(max(0.1, timeout_s - _MARGIN_S) * 1000)
     writing = wire.connection_number
     try:
-        confirmed = await _confirmed(wire, timeout_ms)
+        confirmed = await _confirmed(wire, replicas, timeout_ms)
     except Unreachable as error:
         raise NotDurable(f"the connection broke: {error}", query_id=query_id) from error
     if wire.connection_number != writing:
         raise NotDurable("the connection broke between write and confirmation", query_id=query_id)
     if not confirmed:
+        if wire.is_replicated:
+            await wire.look_again()  # perhaps this is a primary that others have left
         raise NotDurable(
             f"{query_id} is accepted, but {_MISSING[wire.is_replicated]}",
             query_id=query_id,
@@ -34,16 +36,17 @@ async def confirm_stored(wire: Wire, query_id: str, *, timeout_s: float) -> None
 _MISSING = {
     False: "neither the disk nor a replica confirmed it: turn on the append-only file "
     "(Redis 7.2, Valkey 7.2 or newer) or add a replica",
-    True: "no replica confirmed it: is one running?",
+    True: "not enough replicas confirmed it: are they running, and in step?",
 }
 
 
-async def _confirmed(wire: Wire, timeout_ms: int) -> bool:
+async def _confirmed(wire: Wire, replicas: int, timeout_ms: int) -> bool:
     if wire.is_replicated:  # a disk that isn't asked any more keeps nothing
-        return bool(await wire.call("WAIT", 1, timeout_ms))
+        confirmed: int = await wire.call("WAIT", replicas, timeout_ms)
+        return confirmed >= replicas
     try:
         on_disk, _ = await wire.call("WAITAOF", 1, 0, timeout_ms)
     except errors.ResponseError:  # an older server, or no append-only file
-        replicas: int = await wire.call("WAIT", 1, timeout_ms)
-        return replicas > 0
+        confirmed = await wire.call("WAIT", 1, timeout_ms)
+        return confirmed > 0
     return bool(on_disk)

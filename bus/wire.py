@@ -78,7 +78,7 @@ class Wire:
                 errors.InvalidResponse,
                 OSError,
             ) as error:
-                await self._look_again()
+                await self.look_again()
                 raise Unreachable(f"no reply to {args[0]!s}: {self._why(error)}") from error
             except errors.TryAgainError as error:
                 raise Unreachable(
@@ -86,7 +86,7 @@ class Wire:
                 ) from error
             except errors.ResponseError as error:
                 if isinstance(error, _ELSEWHERE) or str(error).startswith("UNBLOCKED"):
-                    await self._look_again()
+                    await self.look_again()
                     raise Unreachable(
                         f"no server takes {args[0]!s} for lane {self.lane} now: {error}"
                     ) from error
@@ -112,7 +112,7 @@ class Wire:
         except errors.NoScriptError:
             reply = await self.call("EVAL", script_source(name), len(keys), *keys, *args)
         if _is_of_replica(reply):
-            await self._look_again()
+            await self.look_again()
             raise Unreachable(f"{name} was refused: lane {self.lane}'s server is a replica now")
         return reply
 
@@ -153,7 +153,8 @@ class Wire:
         """Close the connection; a later call opens a new one."""
         await self._drop()
 
-    async def _look_again(self) -> None:
+    async def look_again(self) -> None:
+        """Leave this server: the next call asks where the lane is."""
         await self._drop()
         self._backend.forget(self.lane)
 

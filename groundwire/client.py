@@ -25,6 +25,7 @@ def bus_config(settings: Settings) -> BusConfig:
         wedge_limit_s=settings.wedge_limit_s,
         result_ttl_s=settings.result_ttl_s,
         idempotency_ttl_s=settings.idempotency_ttl_s,
+        durable_replicas=settings.durable_replicas,
         open_mark=settings.open_mark,
         backlog_mark=settings.backlog_mark,
         blob_bytes=settings.blob_bytes,

@@ -32,7 +32,7 @@ def cluster() -> Iterator[TemporaryCluster]:
 
 @pytest.fixture(scope="session")
 def sentinels() -> Iterator[TemporarySentinels]:
-    """A primary with a replica, and three Sentinels. Whoever kills or freezes a server brings it back."""
+    """A primary with two replicas, and three Sentinels. Whoever kills or freezes a server brings it back."""
     with temporary_sentinels() as running:
         yield running
 

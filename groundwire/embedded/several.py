@@ -254,7 +254,7 @@ class TemporarySentinels(_Several):
     """A primary with replicas, watched by three Sentinels; `timeout_ms` until a silent primary is down."""
 
     def __init__(
-        self, replicas: int = 1, *, timeout_ms: int = 1_000, fsync: Fsync = "everysec"
+        self, replicas: int = 2, *, timeout_ms: int = 1_000, fsync: Fsync = "everysec"
     ) -> None:
         super().__init__()
         self._ports = [free_port() for _ in range(1 + replicas)]
@@ -315,11 +315,10 @@ class TemporarySentinels(_Several):
         self._until(is_whole, "the Sentinels know each other")
 
     def fail_over(self) -> None:
-        """Have a replica promoted while the primary lives; returns when it is."""
+        """Have a replica take over from a living primary, in agreement with it (Valkey 9); returns when it has."""
         before = self.primary
-        self._until(
-            lambda: self.sentinels[0].ask("SENTINEL", "FAILOVER", SERVICE) == "+OK", "may fail over"
-        )
+        order = ("SENTINEL", "FAILOVER", SERVICE, "COORDINATED")
+        self._until(lambda: self.sentinels[0].ask(*order) == "+OK", "a replica may take over")
         self.await_other_than(before)
 
     def await_other_than(self, before: TemporaryServer) -> TemporaryServer:
@@ -359,7 +358,7 @@ def temporary_cluster(
 def temporary_sentinels(
     *, timeout_ms: int = 1_000, fsync: Fsync = "everysec"
 ) -> Iterator[TemporarySentinels]:
-    """A primary, a replica, three Sentinels; gone afterwards."""
+    """A primary, two replicas, three Sentinels; gone afterwards."""
     several = TemporarySentinels(timeout_ms=timeout_ms, fsync=fsync)
     try:
         yield several
