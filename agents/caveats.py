@@ -10,7 +10,7 @@ from typing import get_args
 from contracts import Caveat, CaveatKind, Intent
 
 from .entities import Vocabulary
-from .machine import addresses_machine
+from .machine import passes_for_ours
 from .naming import Told, named_in, told
 from .tokens import Analyzer, words
 
@@ -56,7 +56,7 @@ def due(intent: Intent, quotes: Sequence[Quoted], noting: Noting) -> tuple[Cavea
         found.append(Caveat(kind="sources_disagree", values=disagreeing))
     if old := _old(intent, quotes, noting.old_after_days):
         found.append(Caveat(kind="source_is_old", values=old))
-    if any(addresses_machine(quote.text) for quote in quotes):
+    if any(passes_for_ours(quote.text, quote.heading) for quote in quotes):
         found.append(Caveat(kind="addressed_to_machine"))
     return tuple(caveat for caveat in found if caveat.kind in noting.kinds)
 

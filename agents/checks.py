@@ -20,7 +20,7 @@ from contracts import (
 
 from .caveats import Noting, Quoted, due, uncovered
 from .composition import compose
-from .machine import addresses_machine
+from .machine import orders_machine, passes_for_ours
 from .wording import Wording
 
 _SENTENCE_ENDS = frozenset(".!?…。！？")
@@ -204,14 +204,23 @@ def entities_consistent(case: Case) -> CheckResult:
 
 
 def not_injected(case: Case) -> CheckResult:
-    """Text that talks to a machine is quoted under its caveat, or not at all."""
+    """Text that talks to a machine is quoted under its caveat, or not at all; no headings that do are pointed to."""
     is_told = any(caveat.kind == "addressed_to_machine" for caveat in case.draft.caveats)
     faults: list[tuple[CheckReason, str]] = [
         ("machine_addressed", _name(case, place, segment))
         for place, segment in enumerate(case.draft.segments)
-        if not is_told and addresses_machine(segment.text)
+        if not is_told and passes_for_ours(segment.text, _above(segment))
+    ]
+    faults += [
+        ("machine_addressed", f"related[{place}]")
+        for place, related in enumerate(case.draft.related)
+        if orders_machine(_above(related))
     ]
     return _result("not_injected", faults)
+
+
+def _above(cited: Segment | RelatedPassage) -> str:
+    return "\n".join((cited.title, *cited.heading_path))
 
 
 def labels_allowed(case: Case) -> CheckResult:

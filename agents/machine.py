@@ -5,11 +5,15 @@ own word. Rules were written on BIPIA's training attacks and tried on documents 
 """
 
 import re
+from collections.abc import Iterator
 
-_SENTENCE = re.compile(r"(?<=[.!?:])[\"'”’)\]]*\s+|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?:])(?:[\"'”’)\]]+\s+(?![a-z])|\s+)|\n+")
 _LEAD = re.compile(r"^[\s>*_#\"'“”‘’(\[|`•–—-]*(?:\d+[.)]\s+)?")
-_POLITE = r"(?:(?:please|kindly|now|also|then|and|next|finally|first|so|just|instead)\W+)*"
-_ASKED = rf"^{_POLITE}(?:(?:can|could|would|will)\s+you\s+(?:please\s+|also\s+)?)?"
+_FIRST = re.compile(r"\w+")
+_COURTESIES = "please|kindly|now|also|then|and|next|finally|first|so|just|instead"
+_WOULD_YOU = "can|could|would|will"
+_POLITE = rf"(?:(?:{_COURTESIES})\W+)*"
+_ASKED = rf"^{_POLITE}(?:(?:{_WOULD_YOU})\s+you\s+(?:please\s+|also\s+)?)?"
 _OUTPUT = re.compile(
     r"\byour\s+(?:\w+\s+)?(?:response|answer|reply|output|completion|generation)s?\b", re.IGNORECASE
 )
@@ -28,26 +32,33 @@ _STATES = frozenset(_STATING.split())
 """Words that a sentence which commands doesn't begin with."""
 _TAKES_OVER = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\s+(?:all|any|every|the|your|my|previous|prior|earlier|above|these|"
-    r"those)\b[^.!?\n]{0,40}\b(?:instruction|prompt|guideline|direction|context)s?\b|"
-    r"\b(?:you\s+are|act\s+as|pretend\s+to\s+be|behave\s+as|as)\s+(?:now\s+)?(?:an?\s+|the\s+)?(?:\w+\s+)?(?:ai|llm|"
-    r"chat\s?bot|language\s+model|gpt)\b|"
+    r"those)\b[^.!?\n]{0,40}\b(?:instruction|prompt|guideline|direction|context)s?\b",
+    re.IGNORECASE,
+)
+_MACHINE = re.compile(
+    r"\b(?:(?:you\s+are|act\s+as|pretend\s+to\s+be|behave\s+as)\s+(?:now\s+)?(?:an?\s+|the\s+)?|as\s+an?\s+)"
+    r"(?:\w+\s+)?(?:ai|llm|chat\s?bot|language\s+model|gpt)\b|"
     r"\b(?:system|hidden|initial)\s+prompt\b|\bdo\s+anything\s+now\b|\bjailbreak|\bprompt\s+injection|"
     r"\b(?:note|attention|message|instructions?)\s+(?:to|for)\s+(?:the\s+|any\s+|all\s+)?(?:ai|llm|assistant|"
     r"(?:language\s+)?model|chat\s?bot|machine)s?\b|"
-    r"\b(?:ai|llm|chat\s?bot|language)\s+(?:assistant|model|system|reader)s?\s*[:,]|"
+    r"^(?:dear|hello|hey|hi|attention)?\W*(?:ai|llm|chat\s?bot|language)\s+(?:assistant|model|system|reader)s?\s*[:,]|"
     r"<\|\w+\|>|\[/?inst\]|<</?sys>>|^\s*(?:system|assistant)\s*:|#{2,}\s*(?:instruction|system|response)s?\s*:",
     re.IGNORECASE,
 )
+_WRITE = "write|draft|compose|create|generate|develop|produce|provide|craft|make|give|show|tell|teach|help|offer"
 _WRITES = re.compile(
-    rf"{_ASKED}(?:write|draft|compose|create|generate|develop|produce|provide|craft|make|give|show|tell|teach|help|offer)\s+"
+    rf"{_ASKED}(?:{_WRITE})\s+"
     r"(?:me\b|(?:(?:an?|the|some)\s+)?(?:\w+\s+){0,3}?(?:essay|poem|story|haiku|song|joke|speech|summary|introduction|"
     r"script|code|program|translation|tweet|headline|paragraph|slogan|equivalent\s+for|example\s+of\s+how|"
     r"insights?|overview|explanation)\b)",
     re.IGNORECASE,
 )
+_DO = (
+    "explain|describe|summarise|summarize|translate|paraphrase|rewrite|recommend|suggest|outline|analyse|analyze|"
+    "classify|discuss|determine|brainstorm"
+)
 _TASK = re.compile(
-    rf"{_ASKED}(?:explain|describe|summari[sz]e|translate|paraphrase|rewrite|recommend|suggest|outline|break\s+down|"
-    r"analy[sz]e|classify|discuss|determine|brainstorm)\s+"
+    rf"{_ASKED}(?:{_DO}|break\s+down)\s+"
     r"(?:the|an?|how|why|what|this|some|following|main|three|five|ten|\w+ing)\b",
     re.IGNORECASE,
 )
@@ -67,19 +78,67 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _OURS = re.compile(r"\b(?:we|us|our|ours|your|yours)\b", re.IGNORECASE)
+_OPENINGS = frozenset("|".join((_COURTESIES, _WOULD_YOU, _WRITE, _DO, "break")).split("|"))
+_HINTS = (
+    "respon", "answer", "reply", "replies", "output", "completion", "generation", "message",
+    "instruction", "prompt", "guideline", "direction", "context",
+    " ai", "llm", "bot", "gpt", "model", "machine", "assistant", "system", "reader", "anything now", "jailbreak",
+    "<|", "inst]", "sys>", "vowel", "consonant", "letter", "how do you say", "what's", "what’s", "what is",
+)  # fmt: skip
+"""Whatever a rule tells begins with one of `_OPENINGS` or holds one of these, in lower case."""
 
 
 def addresses_machine(text: str) -> bool:
     """Whether any of its sentences talks to a machine."""
-    return any(_addresses(_LEAD.sub("", sentence)) for sentence in _SENTENCE.split(text))
+    return addressed_from(text) is not None
 
 
-def _addresses(sentence: str) -> bool:
-    if _TAKES_OVER.search(sentence):
+def addressed_from(text: str) -> int | None:
+    """Where the first of its sentences that talk to a machine begins, behind the marks before it."""
+    told = (start for start, one in _suspects(text) if _orders(one) or _might_address(one))
+    return next(told, None)
+
+
+def orders_machine(text: str) -> bool:
+    """Whether any of its sentences can be meant for a machine alone, whatever stands around it."""
+    return any(_orders(sentence) for _, sentence in _suspects(text))
+
+
+def passes_for_ours(text: str, above: str) -> bool:
+    """Whether a quote would put a stranger's word into our mouth: in itself, or in the title and headings above it.
+
+    Those are read more leniently: many a page of instructions is headed by an order to people.
+    """
+    return addresses_machine(text) or orders_machine(above)
+
+
+def _suspects(text: str) -> Iterator[tuple[int, str]]:
+    """The sentences that a rule may tell, each behind its place: nearly none, which makes reading a document quick."""
+    whole = text.lower()
+    hints = [hint for hint in _HINTS if hint in whole]
+    begin = 0
+    for end in [*_SENTENCE.finditer(text), None]:
+        sentence = text[begin : end.start() if end else len(text)]
+        bare = _LEAD.sub("", sentence)
+        low = bare.lower()
+        first = _FIRST.match(low)
+        if (first is not None and first[0] in _OPENINGS) or any(hint in low for hint in hints):
+            yield begin + len(sentence) - len(bare), bare
+        begin = end.end() if end else len(text)
+
+
+def _orders(sentence: str) -> bool:
+    """About earlier instructions, or about what the reader shall write."""
+    if not _commands(sentence):
+        return False
+    if _TAKES_OVER.search(sentence) or _OUTPUT.search(sentence):
         return True
-    if _commands(sentence) and (
-        _OUTPUT.search(sentence) or (_MESSAGE.search(sentence) and _FORM.search(sentence))
-    ):
+    return _MESSAGE.search(sentence) is not None and _FORM.search(sentence) is not None
+
+
+def _might_address(sentence: str) -> bool:
+    """What people also write to people: a task, or a word on machines."""
+    if _TAKES_OVER.search(sentence) or _MACHINE.search(sentence):
         return True
     if _OURS.search(sentence):
         return False
@@ -90,5 +149,5 @@ def _addresses(sentence: str) -> bool:
 
 def _commands(sentence: str) -> bool:
     """Whether it seems to begin with a verb, or with where the verb's work goes."""
-    first = re.match(r"\w+", sentence)
+    first = _FIRST.match(sentence)
     return first is not None and first[0].lower() not in _STATES

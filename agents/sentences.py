@@ -70,10 +70,15 @@ def sentences(passages: Sequence[RetrievedPassage], cut: Cut) -> list[Sentence]:
     return found
 
 
+def only_asks(text: str) -> bool:
+    """Whether a piece is a question and nothing else."""
+    return _ASKS.search(text) is not None
+
+
 def _is_said(passage: RetrievedPassage, piece: Piece) -> bool:
     """Whether a piece says something to people: neither a question nor instructions to a machine are an answer."""
     text = passage.text[piece.start : piece.end]
-    if piece.kind == "heading" or not re.search(r"\w", text) or _ASKS.search(text):
+    if piece.kind == "heading" or not re.search(r"\w", text) or only_asks(text):
         return False
     return not addresses_machine(text)
 

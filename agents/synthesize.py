@@ -8,6 +8,7 @@ from contracts import DraftAnswer, RelatedPassage, RetrievedContext, RetrievedPa
 
 from .caveats import Noting, due, uncovered
 from .composition import compose
+from .machine import orders_machine
 from .quotes import Quote, quote_passage
 from .wording import Wording
 
@@ -77,10 +78,11 @@ async def synthesize(
 
 
 def _related(context: RetrievedContext) -> tuple[RelatedPassage, ...]:
-    """Where the reader might look: the first passage below each of the closest headings."""
+    """Where the reader might look: the first passage below each of the closest headings that are a document's own."""
     places: dict[tuple[str, tuple[str, ...]], RetrievedPassage] = {}
     for passage in context.passages:
-        places.setdefault((passage.doc_id, passage.heading_path), passage)
+        if not orders_machine("\n".join((passage.title, *passage.heading_path))):
+            places.setdefault((passage.doc_id, passage.heading_path), passage)
     return tuple(
         RelatedPassage(
             passage_id=passage.passage_id,

@@ -7,6 +7,7 @@ import typer
 
 from contracts import Invalid
 
+from .aside import aside_line
 from .context import console, settings, write, write_json
 from .progress import progress_bar
 
@@ -100,6 +101,8 @@ def show(
     for name, value in told.items():
         if value:
             write(f"{name:<9} {value}")
+    for one in document.aside:
+        write(f"aside     {aside_line(one)}")
     for passage in document.passages:
         write(f"\n{passage.passage_id} [{passage.char_start}:{passage.char_end}]")
         write(" › ".join(passage.heading_path))

@@ -10,6 +10,7 @@ import typer
 
 from contracts import GroundwireError, Invalid
 
+from .aside import show_aside
 from .codes import ExitCode
 from .context import console, console_err, settings, write, write_json
 from .progress import progress_bar
@@ -146,6 +147,7 @@ def _show(done: "Ingestion") -> None:
     )
     words = _words(done.changes)
     console_err().print(f"[dim]{words} in {done.seconds:.1f} s[/dim]", highlight=False)
+    show_aside(done.aside)
     _show_problems(done.problems)
 
 

@@ -10,6 +10,7 @@ import typer
 
 from contracts import GroundwireError, Query, outcome_of
 
+from .aside import show_aside
 from .codes import OF_OUTCOME, ExitCode
 from .context import console, console_err, run_async, settings, traced
 
@@ -167,6 +168,7 @@ def _show_system(system: "System") -> None:
         out.print(f"corpus   {done.documents} documents, {done.passages} passages ({done.version})")
         for problem in done.problems:
             console_err().print(f"left out {problem.source}: {problem.reason}", markup=False)
+        show_aside(done.aside)
     out.print(f"server   {redact_url(system.url)}", markup=False, soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     for column in ("stage", "process", "consumer"):

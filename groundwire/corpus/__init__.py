@@ -2,6 +2,7 @@
 
 from contracts.query import PUBLIC
 
+from .aside import Sieve
 from .changes import Changes
 from .chunking import CHUNKING_VERSION, Chunking, chunk
 from .difference import Difference, difference
@@ -11,7 +12,7 @@ from .ingest import DryRun, Ingestion, dry_run, grow_current, in_memory, ingest,
 from .keywords import KeywordPart
 from .lock import Busy
 from .manifest import Counts, Damaged, Manifest
-from .model import Document, Origin, Passage, Place, Problem
+from .model import Aside, Document, Origin, Passage, Place, Problem
 from .parts import OnProgress, Part, Progress, unheard
 from .plan import Recipe
 from .reading import (
@@ -33,6 +34,7 @@ __all__ = [
     "CHUNKING_VERSION",
     "PUBLIC",
     "READER_VERSION",
+    "Aside",
     "Busy",
     "Changes",
     "Chunking",
@@ -61,6 +63,7 @@ __all__ = [
     "Recipe",
     "Scoring",
     "Searcher",
+    "Sieve",
     "Snapshot",
     "Source",
     "SourceFile",

@@ -22,7 +22,7 @@ def contents(
     rows = snapshot.rows(
         "SELECT labels, about, passages, first_passage FROM documents ORDER BY ordinal"
     )
-    opened = [row for row in rows if not mine.isdisjoint(json.loads(row[0]))]
+    opened = [row for row in rows if row[2] and not mine.isdisjoint(json.loads(row[0]))]
     sizes: dict[str, int] = {}
     for _, about, passages, _ in opened:
         title = _short(json.loads(about)["title"])

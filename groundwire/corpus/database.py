@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .manifest import Counts
-from .model import Document, Origin, Passage, Problem
+from .model import Aside, Document, Origin, Passage, Place, Problem
 
 _SCHEMA = """
 CREATE TABLE sources (
@@ -30,7 +30,7 @@ CREATE TABLE passages (
     char_start INTEGER NOT NULL, char_end INTEGER NOT NULL, about TEXT NOT NULL
 );
 """
-_APART = frozenset({"doc_id", "labels", "text", "passages"})
+_APART = frozenset({"doc_id", "labels", "text", "passages", "aside"})
 _ABOUT = tuple(field.name for field in fields(Document) if field.name not in _APART)
 
 
@@ -54,6 +54,8 @@ def encode_document(document: Document) -> tuple[str, str, str, str, str]:
     about = {name: value for name in _ABOUT if (value := getattr(document, name)) is not None}
     if document.origin is not None:
         about["origin"] = asdict(document.origin)
+    if document.aside:
+        about["aside"] = [[one.text, one.place and asdict(one.place)] for one in document.aside]
     labels, told = _json(document.labels), _json(about)
     passages = [(p.passage_id, p.char_start, p.char_end, _about(p)) for p in document.passages]
     digest = hashlib.sha256(_json([document.doc_id, labels, told, passages]).encode())
@@ -68,6 +70,10 @@ def decode_document(row: tuple[str, str, str, str], passages: Iterable[Passage])
     if origin := about.pop("origin", None):
         starts, numbers = tuple(origin["starts"]), tuple(origin["numbers"])
         about["origin"] = Origin(origin["unit"], starts, numbers)
+    if aside := about.pop("aside", None):
+        about["aside"] = tuple(
+            Aside(doc_id, text, place and Place(**place)) for text, place in aside
+        )
     return Document(
         doc_id=doc_id,
         labels=tuple(json.loads(labels)),
@@ -218,6 +224,16 @@ def count_stored(connection: sqlite3.Connection) -> Counts:
     ).fetchone()
     (passages,) = connection.execute("SELECT count(*) FROM passages").fetchone()
     return Counts(documents, passages, characters)
+
+
+def stored_aside(connection: sqlite3.Connection) -> Iterator[Aside]:
+    """All that was taken out of documents, in their order."""
+    rows = connection.execute(
+        "SELECT doc_id, labels, about, '' FROM documents"
+        " WHERE json_extract(about, '$.aside') IS NOT NULL ORDER BY ordinal"
+    )
+    for row in rows:
+        yield from decode_document(row, ()).aside
 
 
 def stored_sources(connection: sqlite3.Connection) -> Iterator[StoredSource]:

@@ -7,21 +7,22 @@ import hashlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from contracts import Invalid
 
 from . import database
+from .aside import Sieve
 from .changes import Changes
-from .chunking import Chunking, chunk
+from .chunking import Chunking
 from .database import StoredSource, Writer
 from .durable import write_file
 from .growth import Staged, agree, build_parts, grow
 from .lock import IngestLock
 from .manifest import DATABASE, INTENTS, Damaged, Manifest
-from .model import Document, Problem
+from .model import Aside, Document, Problem
 from .parts import OnProgress, Part, Progress, quick, unheard
 from .plan import Plan, Recipe, as_stored, make_plan
 from .reading import SourceFile, load_source, read_source
@@ -32,7 +33,8 @@ from .versions import check, current_version, folder_of, sweep, switch
 
 @dataclass(frozen=True)
 class Ingestion:
-    """What an ingestion did. `ignored`: files of a folder that are no documents.
+    """What an ingestion did. `ignored`: files of a folder that are no documents; `aside`: what documents hold that
+    isn't their own word.
 
     `is_new`: whether another version became current by it.
     """
@@ -47,6 +49,7 @@ class Ingestion:
     changes: Changes = field(default_factory=Changes)
     is_new: bool = True
     seconds: float = 0.0
+    aside: tuple[Aside, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def ingest(
         with _current(root) as current:
             plan = make_plan(paths, recipe, current, on_progress)
             if current is not None and not plan.is_needed:
-                done = _summary(plan, current.manifest, current.sources().values())
+                done = _summary(plan, current, current.sources().values())
             else:
                 done = _build(root, plan, recipe, on_progress, awaited=slow_later)
                 if done.version != before:
@@ -114,15 +117,19 @@ def dry_run(
 
 
 def in_memory(
-    paths: Sequence[Path], chunking: Chunking, *, intents: str | None = None
+    paths: Sequence[Path],
+    chunking: Chunking,
+    *,
+    intents: str | None = None,
+    sieve: Sieve | None = None,
 ) -> tuple[Snapshot, Ingestion]:
     """The same snapshot, of the same version, without storing it."""
-    recipe = Recipe(chunking, intents)
+    recipe = Recipe(chunking, intents, sieve=sieve)
     plan = make_plan(paths, recipe, None, unheard)
     writer = Writer(None)
     sources = _write(writer, plan, recipe, unheard)
-    manifest = _manifest(writer, recipe)
-    return Snapshot(manifest, writer.connection, recipe.intents), _summary(plan, manifest, sources)
+    snapshot = Snapshot(_manifest(writer, recipe), writer.connection, recipe.intents)
+    return snapshot, _summary(plan, snapshot, sources)
 
 
 def snapshot_of(documents: Iterable[Document], intents: str | None = None) -> Snapshot:
@@ -161,13 +168,14 @@ def _build(
             manifest = replace(
                 manifest, parts=build_parts(Staged(staged, fresh, plan.current), first, on_progress)
             )
+            done = _summary(plan, Snapshot(manifest, writer.connection), sources)
         finally:
             writer.connection.close()
         if recipe.intents is not None:
             write_file(staged / INTENTS, recipe.intents.encode())
         on_progress(Progress("storing", 0, 0))
         publish(root, staged, manifest)
-    return _summary(plan, manifest, sources)
+    return done
 
 
 def _write(
@@ -183,8 +191,10 @@ def _write(
             copied = writer.copy(before)
         sources.append(copied or _read(writer, file, stored, recipe))
         on_progress(Progress("reading", done, len(plan.files)))
-    if not writer.counts.documents:
-        problems = (*plan.problems, *(problem for source in sources for problem in source.problems))
+    if not writer.counts.passages:
+        problems = [*plan.problems, *(problem for source in sources for problem in source.problems)]
+        strange = dict.fromkeys(one.doc_id for one in database.stored_aside(writer.connection))
+        problems += [Problem(name, "holds nothing but what is set aside") for name in strange]
         raise Invalid(_nothing(plan.paths, problems))
     return sources
 
@@ -194,7 +204,7 @@ def _read(writer: Writer, file: SourceFile, stored: StoredSource, recipe: Recipe
     if isinstance(source, Problem):  # it was there a moment ago
         return writer.add(replace(stored, problems=(source,), whole=False), ())
     reading = read_source(source)
-    documents = (chunk(document, recipe.chunking) for document in reading.documents)
+    documents = map(recipe.cut, reading.documents)
     return writer.add(replace(as_stored(source), problems=reading.problems), documents)
 
 
@@ -205,15 +215,15 @@ def _manifest(writer: Writer, recipe: Recipe) -> Manifest:
     agree("stored", stored, writer.counts)
     return Manifest(
         content=content,
-        chunking=asdict(recipe.chunking),
+        chunking=recipe.cutting,
         counts=stored,
         intents=recipe.intents and hashlib.sha256(recipe.intents.encode()).hexdigest(),
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
     )
 
 
-def _summary(plan: Plan, manifest: Manifest, sources: Iterable[StoredSource]) -> Ingestion:
-    sources = list(sources)
+def _summary(plan: Plan, snapshot: Snapshot, sources: Iterable[StoredSource]) -> Ingestion:
+    sources, manifest = list(sources), snapshot.manifest
     told = (problem for source in sources for problem in source.problems)
     return Ingestion(
         version=manifest.version,
@@ -224,6 +234,7 @@ def _summary(plan: Plan, manifest: Manifest, sources: Iterable[StoredSource]) ->
         problems=(*plan.problems, *told),
         ignored=plan.ignored,
         changes=plan.changes,
+        aside=snapshot.aside(),
     )
 
 

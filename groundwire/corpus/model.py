@@ -65,10 +65,20 @@ def joined(first: Passage, last: Passage) -> Passage | None:
 
 
 @dataclass(frozen=True)
+class Aside:
+    """A sentence or a title that isn't a document's own word, and where in its source it stands, as far as known."""
+
+    doc_id: str
+    text: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
 class Document:
     """A source in its canonical text: NFC, line ends as `\\n`, front matter and navigation taken off.
 
-    Dates are what the source says of itself, as ISO 8601; `language` is an ISO 639-1 code.
+    Dates are what the source says of itself, as ISO 8601; `language` is an ISO 639-1 code. `aside`: what was taken out
+    of the text, and of the title, before anything was made of them.
     Invariant: every non-blank character of `text` is in one of the `passages`.
     """
 
@@ -83,6 +93,7 @@ class Document:
     published: str | None = None
     modified: str | None = None
     language: str | None = None
+    aside: tuple[Aside, ...] = ()
 
     def text_of(self, passage: Passage) -> str:
         """The words of one of its passages."""

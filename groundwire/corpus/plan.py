@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from .aside import Sieve, sifted
 from .changes import Changes, compare
-from .chunking import CHUNKING_VERSION, Chunking
+from .chunking import CHUNKING_VERSION, Chunking, chunk
 from .database import StoredSource
-from .model import Problem
+from .model import Document, Problem
 from .parts import OnProgress, Part, Progress
 from .reading import Source, SourceFile, list_sources, load_source
 from .snapshot import Snapshot
@@ -16,12 +17,27 @@ from .snapshot import Snapshot
 
 @dataclass(frozen=True)
 class Recipe:
-    """How sources become a snapshot. `labels`: of documents that neither name their own nor lie under a rule."""
+    """How sources become a snapshot. `labels`: of documents that neither name their own nor lie under a rule.
+
+    `sieve`: what is taken out of them first; None: nothing.
+    """
 
     chunking: Chunking
     intents: str | None = None
     labels: tuple[str, ...] | None = None
     parts: tuple[Part, ...] = ()
+    sieve: Sieve | None = None
+
+    @property
+    def cutting(self) -> dict[str, object]:
+        """All that the passages of a document depend on, by name."""
+        sieve = {} if self.sieve is None else {"sieve": self.sieve.name}
+        return asdict(self.chunking) | sieve
+
+    def cut(self, document: Document) -> Document:
+        """A document with its passages."""
+        own = document if self.sieve is None else sifted(document, self.sieve)
+        return chunk(own, self.chunking)
 
 
 @dataclass(frozen=True)
@@ -83,5 +99,5 @@ def as_stored(source: Source) -> StoredSource:
 
 def _was_cut_alike(current: Snapshot, recipe: Recipe) -> bool:
     manifest = current.manifest
-    wanted = (asdict(recipe.chunking), CHUNKING_VERSION)
+    wanted = (recipe.cutting, CHUNKING_VERSION)
     return (manifest.chunking, manifest.chunking_version) == wanted

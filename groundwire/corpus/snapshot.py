@@ -15,7 +15,7 @@ from .durable import digest_of
 from .lock import ReadLock
 from .manifest import DATABASE, INTENTS, MANIFEST, Counts, Damaged, Manifest
 from .merging import widened
-from .model import Document, Passage
+from .model import Aside, Document, Passage
 
 _DOCUMENT = "SELECT doc_id, labels, about, text, first_passage, passages FROM documents"
 _PASSAGE = "SELECT passage_id, char_start, char_end, about FROM passages"
@@ -124,6 +124,11 @@ class Snapshot:
         """What was read, by name."""
         with self._reading:
             return {source.name: source for source in database.stored_sources(self._connection)}
+
+    def aside(self) -> tuple[Aside, ...]:
+        """What was taken out of documents."""
+        with self._reading:
+            return tuple(database.stored_aside(self._connection))
 
     def part(self, name: str) -> Path | None:
         """The folder of a part, its files verified; None if there is none. Misconfigured if it is damaged."""

@@ -130,13 +130,15 @@ class CriticPart(_Part):
 class Profile(_Part):
     """Everything that evaluation compares.
 
-    `intents`: the shipped set where documents have none; None: what the documents are about decides.
+    `intents`: the shipped set where documents have none; None: what the documents are about decides. `sets_aside`:
+    whether text addressed to a machine is taken out of documents when they are ingested.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")]
     version: Annotated[int, Field(ge=1)]
     description: str
     intents: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$")] | None = None
+    sets_aside: bool = False
     understand: UnderstandPart
     chunking: ChunkingPart
     terms: TermsPart

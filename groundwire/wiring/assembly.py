@@ -12,7 +12,7 @@ from groundwire.profiles import Profile
 from .given import GivenIntents
 
 if TYPE_CHECKING:
-    from groundwire.corpus import Snapshot
+    from groundwire.corpus import Sieve, Snapshot
     from groundwire.models import Endpoint
     from groundwire.settings import Settings
 
@@ -138,7 +138,7 @@ def assemble(
     if is_root(path):
         return Assembly(chosen, CorpusStore(path), given, endpoint, kept=path)
     text = None if given else intents_file.text_beside([path])
-    snapshot, _ = in_memory([path], chunking_of(chosen), intents=text)
+    snapshot, _ = in_memory([path], chunking_of(chosen), intents=text, sieve=sieve_of(chosen))
     return Assembly(chosen, FixedCorpus(snapshot), given, endpoint)
 
 
@@ -161,3 +161,17 @@ def chunking_of(profile: Profile) -> Any:
     from groundwire.corpus import Chunking
 
     return Chunking(**profile.chunking.model_dump())
+
+
+def sieve_of(profile: Profile) -> "Sieve | None":
+    """What a profile takes out of documents before it cuts them."""
+    if not profile.sets_aside:
+        return None
+    from agents import planted
+    from groundwire.corpus import Sieve
+
+    stopwords = frozenset(profile.terms.stopwords)
+    name = f"planted-{planted.VERSION}"
+    return Sieve(
+        name, planted.may_hold_planted, lambda texts: planted.planted_from(texts, stopwords)
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from groundwire import intents as intents_file
 from groundwire.profiles import Profile
 
-from .assembly import chunking_of, endpoint_of, load_profile
+from .assembly import chunking_of, endpoint_of, load_profile, sieve_of
 
 if TYPE_CHECKING:
     from groundwire.corpus import DryRun, Ingestion, OnProgress, Part, Recipe
@@ -102,7 +102,8 @@ def _recipe(intake: Intake, profile: Profile) -> "Recipe":
         text = intents_file.read_text(intake.intents)
         intents_file.parse(text, str(intake.intents))
     parts = _parts(profile, intake.root, intake.endpoint, has_intents=text is not None)
-    return Recipe(chunking_of(profile), text, tuple(intake.labels) or None, parts)
+    labels = tuple(intake.labels) or None
+    return Recipe(chunking_of(profile), text, labels, parts, sieve_of(profile))
 
 
 def _taught(intents: str | None, profile: Profile, root: Path) -> str | None:

@@ -25,7 +25,13 @@ class Piece:
 @lru_cache(maxsize=KEPT)
 def pieces(text: str) -> tuple[Piece, ...]:
     """The pieces of a text, in order. Rows without their header are no table to Markdown, and rows all the same."""
-    return tuple(piece for block in blocks(text, markdown=True) for piece in _of(text, block))
+    return tuple(cut(text, markdown=True))
+
+
+def cut(text: str, *, markdown: bool) -> Iterator[Piece]:
+    """The same, not kept."""
+    for block in blocks(text, markdown=markdown):
+        yield from _of(text, block)
 
 
 def _of(text: str, block: Block) -> Iterator[Piece]:

@@ -24,7 +24,7 @@ def markdown(source: Source) -> Reading:
     line = 1 + text.count("\n", 0, front.body_start)
     body = _seen(text[front.body_start :])
     said = Said(
-        front.title or _first_heading(body),
+        front.title or first_heading(body),
         front.labels,
         front.published,
         front.modified,
@@ -75,7 +75,7 @@ def _unseen(text: str) -> Iterator[tuple[int, int]]:
             yield opening.start(), at
 
 
-def _first_heading(body: str) -> str:
+def first_heading(body: str) -> str:
     """The name of the page's first block if that is a heading; only the page's top is parsed."""
     top = body.lstrip()[:2_000]
     first = next(iter(blocks(top, markdown=True)), None)
