@@ -25,7 +25,7 @@ async def ask_server(
     """Ask, and change nothing. `clock`: seconds since the epoch, here."""
     wire = Wire(backend, timeout_s)
     try:
-        info = _info(await wire.call("INFO"))
+        info = info_of(await wire.call("INFO"))
         lanes = await stored_lanes(wire)
         asked = clock()
         server_ms = time_reply_ms(await wire.call("TIME"))
@@ -34,7 +34,8 @@ async def ask_server(
         await wire.close()
 
 
-def _info(reply: Any) -> dict[str, str]:
+def info_of(reply: Any) -> dict[str, str]:
+    """The fields of an INFO reply."""
     if isinstance(reply, dict):
         return {str(name): str(value) for name, value in reply.items()}
     text = reply.decode() if isinstance(reply, bytes) else str(reply)

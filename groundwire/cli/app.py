@@ -39,6 +39,8 @@ COMMANDS = (
     "corpus",
     "intents",
     "verify",
+    "backup",
+    "restore",
     "doctor",
     "acl",
     "asyncapi",

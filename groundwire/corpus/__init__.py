@@ -5,6 +5,7 @@ from contracts.query import PUBLIC
 from .aside import Sieve
 from .changes import Changes
 from .chunking import CHUNKING_VERSION, Chunking, chunk
+from .copies import copy_root
 from .difference import Difference, difference
 from .embedded import VectorPart, embedded_text
 from .index import Index, Scoring, embed
@@ -70,6 +71,7 @@ __all__ = [
     "VectorPart",
     "Version",
     "chunk",
+    "copy_root",
     "current_version",
     "difference",
     "dry_run",

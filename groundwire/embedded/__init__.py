@@ -7,6 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .data import holds_data as holds_data
+    from .data import put_back as put_back
+    from .data import take_dump as take_dump
     from .lock import RunningSystem as RunningSystem
     from .lock import SystemLock as SystemLock
     from .lock import SystemState as SystemState
@@ -22,6 +25,9 @@ _HOMES = {
     "SystemState": ".lock",
     "TemporaryServer": ".temporary",
     "find_system": ".lock",
+    "holds_data": ".data",
+    "put_back": ".data",
+    "take_dump": ".data",
     "temporary_server": ".temporary",
 }
 
@@ -32,6 +38,9 @@ __all__ = [
     "SystemState",
     "TemporaryServer",
     "find_system",
+    "holds_data",
+    "put_back",
+    "take_dump",
     "temporary_server",
 ]
 

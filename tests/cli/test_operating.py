@@ -71,6 +71,23 @@ def test_tail_of_what_there_is_not_is_a_usage_error(groundwire: Commands, words:
     assert words[-1] in done.err
 
 
+def test_a_backup_of_what_runs_is_restored_elsewhere_once(
+    groundwire: Commands, tmp_path: Path
+) -> None:
+    """Made without a stop; put back where nothing is, and not a second time."""
+    saved = tmp_path / "saved"
+    made = groundwire("backup", saved, "--json")
+    assert (made.code, made.json["server"].split()[0]) == (0, "valkey")
+    assert groundwire("backup", saved).code == 2
+    assert groundwire("restore", saved).code == 2
+    groundwire.set("GROUNDWIRE_HOME", str(tmp_path / "home"))
+    shown = groundwire("restore", saved)
+    assert (shown.code, "groundwire verify" in shown.out) == (0, True)
+    assert (tmp_path / "home" / "corpus" / "current").read_text().strip() == made.json["corpus"]
+    again = groundwire("restore", saved)
+    assert (again.code, "nothing is overwritten" in again.err) == (2, True)
+
+
 def test_verify_shows_both_equations_and_exits_0(groundwire: Commands) -> None:
     """The law in numbers, for people and for scripts."""
     shown = groundwire("verify")
