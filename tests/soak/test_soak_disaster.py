@@ -5,7 +5,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
 from e2e.machine import HANDBOOK, Home, is_settled, query, results_so_far, running_up, soon
 
 pytestmark = [pytest.mark.server, pytest.mark.soak]
