@@ -83,6 +83,8 @@ def fields_of(flat: list[bytes] | None) -> dict[bytes, bytes]:
     """A reply's flat field list as a mapping."""
     if not flat:
         return {}
+    if len(flat) == 2:  # nearly every entry, and 0.7 of a hop's 35 µs less
+        return {flat[0]: flat[1]}
     return dict(zip(flat[::2], flat[1::2], strict=True))
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cache
 from typing import assert_never
 
-from contracts import Stage, ids, outcome_of
+from contracts import Stage, outcome_of
 from contracts.answer import Status
 from contracts.envelope import to_ms
 from contracts.event import DeadReason, Outcome, encode_event
@@ -183,7 +183,6 @@ def _event(
     error: str | None = None,
 ) -> bytes:
     delivery = item.delivery
-    raw = delivery.raw or b""
     return encode_event(
         query_id=item.subject,
         stage=place.stage.name,
@@ -195,10 +194,8 @@ def _event(
         time=stamp,
         waited_us=delivery.waited_ms * 1000,
         handled_us=int(delivery.handled_s * 1e6),
-        input_bytes=len(raw),
-        output_bytes=len(item.body),
-        input_digest=ids.digest(raw),
-        output_digest=ids.digest(item.body),
+        input=delivery.raw or b"",
+        output=item.body,
         config_digest=delivery.configdigest or place.configdigest,
         scores=scores or {},
     )

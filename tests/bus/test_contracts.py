@@ -184,17 +184,21 @@ async def test_between_stages_what_equals_its_default_is_not_written() -> None:
         time=st.just(iso(NOW)),
         waited_us=st.integers(0, 10**9),
         handled_us=st.integers(0, 10**9),
-        input_bytes=st.integers(0, 10**9),
-        output_bytes=st.integers(0, 10**9),
-        input_digest=st.just("0123456789abcdef"),
-        output_digest=st.just("fedcba9876543210"),
+        input_bytes=st.just(3),
+        output_bytes=st.just(0),
+        input_digest=st.just("ba7816bf8f01cfea"),
+        output_digest=st.just("e3b0c44298fc1c14"),
         config_digest=st.just("d"),
         scores=st.dictionaries(st.text(), st.floats(allow_nan=False, allow_infinity=False)),
     )
 )
 def test_an_event_is_written_as_if_it_had_been_made(event: Event) -> None:
     """The quick way gives the bytes of the plain one, without what is None."""
-    assert encode_event(**dict(event)) == event.model_dump_json(exclude_none=True).encode()
+    facts = {name: value for name, value in event if not name.startswith(("input", "output"))}
+    assert (
+        encode_event(**facts, input=b"abc", output=b"")
+        == event.model_dump_json(exclude_none=True).encode()
+    )
 
 
 @pytest.mark.parametrize(
