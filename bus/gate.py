@@ -12,9 +12,7 @@ class Gate:
         self._inside = 0
         self._closed = False
         self._empty = asyncio.Event()
-        self._empty.set()
         self._open = asyncio.Event()
-        self._open.set()
         self._one = asyncio.Lock()
 
     async def enter(self) -> None:
@@ -22,12 +20,11 @@ class Gate:
         while self._closed:
             await self._open.wait()
         self._inside += 1
-        self._empty.clear()
 
     def leave(self) -> None:
         """Come out."""
         self._inside -= 1
-        if not self._inside:
+        if self._closed and not self._inside:
             self._empty.set()
 
     @asynccontextmanager
@@ -36,8 +33,10 @@ class Gate:
         async with self._one:
             self._closed = True
             self._open.clear()
+            self._empty.clear()
             try:
-                await self._empty.wait()
+                if self._inside:
+                    await self._empty.wait()
                 yield
             finally:
                 self._closed = False

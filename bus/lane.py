@@ -203,7 +203,8 @@ class LaneWorker:
             await run(delivery)
         finally:
             self._running -= 1
-            self._drained.set()
+            if self._draining:
+                self._drained.set()
 
     async def _run_suspect(self, delivery: Delivery) -> None:
         """Whatever is settled by now can't be charged for its crash."""

@@ -83,12 +83,12 @@ def _add_item(call: _Call, item: Settlement, place: Place, now: datetime, stamp:
     if delivery.blob is not None and not isinstance(fate, Retry | Park):
         call.args += ["spend", call.key(place.keys.blob(delivery.blob))]
     match fate:
-        case Emit(_, status, scores) if status is not None:
-            event = _event(item, place, stamp, "answered", scores)
-            call.args += ["result", delivery.id, event, *_result(call, item, place, status)]
-        case Emit(kind, _, scores):
-            event = _event(item, place, stamp, "emitted", scores)
-            destination = call.key(place.keys.of(place.stage.emits[kind]))
+        case Emit() if fate.status is not None:
+            event = _event(item, place, stamp, "answered", fate.scores)
+            call.args += ["result", delivery.id, event, *_result(call, item, place, fate.status)]
+        case Emit():
+            event = _event(item, place, stamp, "emitted", fate.scores)
+            destination = call.key(place.keys.of(place.stage.emits[fate.kind]))
             blob = _blob(item, place, now)
             if blob is not None:
                 call.args += ["store", call.key(blob.key), blob.ttl_ms, blob.body]
