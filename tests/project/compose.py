@@ -114,9 +114,10 @@ class Machine:
 
     def environment(self, name: str) -> dict[str, str]:
         """Its environment, with a profile that is quick to start where the file names none."""
-        given = {"GROUNDWIRE_PROFILE": "fast"} | image_environment()
+        given: dict[str, str | None] = {"GROUNDWIRE_PROFILE": "fast", **image_environment()}
         given |= every_service()[name].get("environment", {})
-        return environment(**{key: self.local(name, value) for key, value in given.items()})
+        kept = {key: value for key, value in given.items() if value is not None}
+        return environment(**{key: self.local(name, value) for key, value in kept.items()})
 
     def start(self, name: str) -> "subprocess.Popen[str]":
         """A process in the service's place, in a folder of its own as the server's `/data` is."""
