@@ -38,7 +38,7 @@ EVENTS: Mapping[str, Loudness] = {
     "delivery.reconciled": "info",
     "delivery.overdue": "info",
     "delivery.dropped": "warning",
-    "delivery.not_pending": "trouble",
+    "delivery.not_pending": "info",
     "worker.ready": "info",
     "worker.left": "info",
     "worker.cold": "warning",
