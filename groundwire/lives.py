@@ -43,12 +43,14 @@ async def live(
     lost, nothing waits. If there is no successor to be had, the old one goes on, and the log says why.
     """
     present = _Life(first, log)
+    del first
     attend(present.worker)
     leaving: list[asyncio.Task[None]] = []
     while await signals.next(present.task):
         becoming = asyncio.create_task(_successor(succeed, log))
         if not await signals.stop_comes_first(becoming) and (successor := becoming.result()):
             present.worker.stop()
+            leaving = [task for task in leaving if not task.done() or task.exception()]
             leaving.append(present.task)
             present = successor
             attend(present.worker)

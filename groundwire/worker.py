@@ -17,6 +17,7 @@ from groundwire.threads import compute_on_one
 if TYPE_CHECKING:
     from groundwire.settings import Settings
     from groundwire.signals import Signals
+    from groundwire.wiring.workers import Built
 
 STRANGER_EXIT = 2
 
@@ -116,9 +117,12 @@ async def _run(
                 return
             build = partial(build_worker, stage, log=log, watch=observed.watch)
             name = consumer or new_consumer_name()
-            first = await build(settings, url=url, consumer=name)
-            loop.settle_heap()
             numbers = itertools.count(1)
+
+            async def begin() -> "Built":
+                built = await build(settings, url=url, consumer=name)
+                loop.settle_heap()
+                return built
 
             async def succeed() -> Successor:
                 new = read()
@@ -127,7 +131,8 @@ async def _run(
                 built = await build(new, url=url, consumer=successor_name(name, next(numbers)))
                 return Successor(built, changed)
 
-            await live(first, succeed, signals=signals, attend=observed.attend, log=log)
+            # Only `live` holds the first one: it is gone once a successor has taken over.
+            await live(await begin(), succeed, signals=signals, attend=observed.attend, log=log)
 
 
 def _leave_now(number: int) -> None:

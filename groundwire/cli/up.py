@@ -121,7 +121,7 @@ async def _until_stopped(
     while await signals.next(running):
         try:
             changed = system.adopt(read())
-        except GroundwireError as error:
+        except (GroundwireError, OSError) as error:
             err.print(f"settings refused, the old ones hold: {error}", markup=False, soft_wrap=True)
         else:
             told = ", ".join(changed) or "none; what they name is read anew"
