@@ -257,8 +257,12 @@ class Bus:
 
     async def pronounce_dead(self, stage: str, consumer: str) -> None:
         """Tell siblings at once that a consumer's process has ended: its work may be claimed."""
-        for lane in range(self.config.lanes):
+
+        async def pronounce(lane: int) -> list[str]:
             await self._wires[lane].call("DEL", Keys(lane).alive(stage, consumer))
+            return []
+
+        await _all(pronounce, range(self.config.lanes))
 
     async def status(self) -> SystemStatus:
         """What is running, waiting, and done."""
@@ -401,11 +405,9 @@ def _chunks(wanted: Sequence[tuple[str, Opening]]) -> list[list[tuple[str, Openi
     return chunks
 
 
-async def _all(
-    submit: Callable[[int], Awaitable[list[str]]], lanes: Iterable[int]
-) -> list[list[str]]:
+async def _all(do: Callable[[int], Awaitable[list[str]]], lanes: Iterable[int]) -> list[list[str]]:
     """What each lane gives; each comes to its end before the first refusal of any is raised."""
-    found = await asyncio.gather(*map(submit, lanes), return_exceptions=True)
+    found = await asyncio.gather(*map(do, lanes), return_exceptions=True)
     for one in found:
         if isinstance(one, BaseException):
             raise one

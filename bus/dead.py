@@ -15,6 +15,7 @@ from .blob import blob_of
 from .clock import ServerClock, time_reply_ms
 from .config import BusConfig
 from .delivery import fields_of
+from .durable import confirm_stored
 from .failed import DeadRecord
 from .keys import Keys
 from .wire import Arg, Wires, text
@@ -65,8 +66,11 @@ class DeadLetters:
         raw: bytes | None = await self._wires[keys.lane].call("GET", entry.record.raw_key)
         return raw
 
-    async def replay(self, dead_id: str) -> str:
-        """Open the query again with a fresh deadline; returns its query_id. A second replay is Invalid."""
+    async def replay(self, dead_id: str, *, durable: bool = False) -> str:
+        """Open the query again with a fresh deadline; returns its query_id. A second replay is Invalid.
+
+        `durable`: NotDurable if the server's disk, or a replica, doesn't have it; it is replayed all the same.
+        """
         entry = await self.get(dead_id)
         keys, entry_id = self._place(dead_id)
         self._clock.set(time_reply_ms(await self._wires[keys.lane].call("TIME")))
@@ -92,6 +96,13 @@ class DeadLetters:
         status = text(await self._wires[keys.lane].script("replay", names, args))
         match status.partition(" "):
             case ("REPLAYED", _, _):
+                if durable:
+                    await confirm_stored(
+                        self._wires[keys.lane],
+                        record.query_id,
+                        replicas=self._config.durable_replicas,
+                        timeout_s=self._config.reply_timeout_s,
+                    )
                 return record.query_id
             case ("MISSING", _, _):
                 raise Invalid(f"dead letter {dead_id} was replayed or discarded meanwhile")

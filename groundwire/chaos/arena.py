@@ -14,18 +14,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bus import Bus, BusConfig, UrlBackend, Verification
-from bus.keys import Keys
-from bus.results import latest, streams_of
-from bus.wire import Arg, Wire
+from bus.keys import LANES, Keys, lane_of_key
+from bus.results import lanes_of, latest, streams_of
+from bus.wire import Arg, Wires
 from contracts import TOPOLOGY, Transient, Unreachable
 from groundwire.embedded import TemporaryServer
+from groundwire.embedded.several import TemporaryCluster
 from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec, as_command
 
 from .book import Book
 from .load import Load
-from .plan import Strike
+from .plan import Need, Strike
 from .proxy import Proxy
-from .site import Guest, keys_like, open_site
+from .site import Guest, Site, keys_like, open_site
 from .worker import Brief, command
 
 T = TypeVar("T")
@@ -53,6 +54,7 @@ _CONNECTIONS = 6
 _READY_S = 60.0
 _POLL_S = 0.05
 _ONCE_MS = 600_000
+_WAIT_MS = 1_000
 _ADD_ONCE = """
 local added = redis.call('GET', KEYS[2])
 if added then return added end
@@ -76,11 +78,23 @@ class Setup:
     guest: Guest | None = None
     logs: Path | None = None
     """Where the workers' logs are kept."""
+    clustered: bool = False
+    """Whether the server of its own is a cluster."""
 
     @property
     def config(self) -> BusConfig:
         """The limits of its bus."""
         return replace(CONFIG, lanes=self.lanes)
+
+    @property
+    def offers(self) -> frozenset[Need]:
+        """What of the needs of faults it meets."""
+        if self.guest is not None:
+            is_one = not UrlBackend(self.guest.url).is_replicated
+            return frozenset[Need]({"any", "one server"} if is_one else {"any"})
+        if self.clustered:
+            return frozenset[Need]({"any", "own cluster"})
+        return frozenset[Need]({"any", "own server", "one server"})
 
 
 @dataclass(frozen=True)
@@ -98,30 +112,47 @@ class Start:
 class Arena:
     """What is up."""
 
-    own_server: TemporaryServer | None
-    proxy: Proxy
+    site: Site
+    front: Proxy | None
+    """Between the server and everybody, where there is one server."""
     supervisor: Supervisor
     load: Load
     book: Book
-    wire: Wire
+    wires: Wires
     direct: Bus
     start: Start
     brief: Path
     on_death: OnDeath
     """What a supervisor does about a worker that died."""
     killing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held as long as a fault has the server down."""
+    """Held as long as a fault has the server, or a node, down."""
+    afterwards: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup)
+    """What goes on when a fault is over."""
     _numbers: "itertools.count[int]" = field(default_factory=itertools.count)
 
     @property
     def server(self) -> TemporaryServer:
         """The run's own server, for faults that need one."""
-        assert self.own_server is not None, "this fault is left out where the server is a guest's"
-        return self.own_server
+        assert self.site.own is not None, "this fault is left out where the server is another's"
+        return self.site.own
 
-    async def command(self, *args: Arg) -> Any:
-        """A raw command, repeated until the server answers: another fault may have it down."""
-        return await self.until_answered(lambda: self.wire.call(*args))
+    @property
+    def cluster(self) -> TemporaryCluster:
+        """The run's own cluster, for faults that need one."""
+        assert self.site.cluster is not None, "this fault is left out where there is none"
+        return self.site.cluster
+
+    @property
+    def proxy(self) -> Proxy:
+        """Between the server and everybody, for faults of the network."""
+        assert self.front is not None, "this fault is left out where there are several servers"
+        return self.front
+
+    async def command(self, *args: Arg, lane: int | None = None) -> Any:
+        """A raw command, to the lane of the first key in it, repeated until its server answers."""
+        keys = (arg for arg in args if isinstance(arg, str) and arg.startswith("gw:{"))
+        named = lane_of_key(next(keys, LANES)) if lane is None else lane
+        return await self.until_answered(lambda: self.wires[named].call(*args))
 
     async def until_answered(self, ask: Callable[[], Awaitable[T]]) -> T:
         """What asking gives once the server answers: a connection may be older than it, a key of another type."""
@@ -136,13 +167,22 @@ class Arena:
         once = f"{stream}:chaos:{next(self._numbers)}"
         while True:
             added = await self.command("EVAL", _ADD_ONCE, 2, stream, once, _ONCE_MS, *fields)
-            if added is not None:
+            if added is not None and await self._is_kept(stream):
                 return str(added.decode())
             await asyncio.sleep(_POLL_S)  # the server is full, or another fault has the stream
 
+    async def _is_kept(self, key: str) -> bool:
+        """Whether what was just written outlasts a failover, where there may be one."""
+        wire = self.wires[lane_of_key(key)]
+        if not wire.is_replicated:
+            return True
+        written = wire.connection_number
+        replicas = await self.command("WAIT", 1, _WAIT_MS, lane=wire.lane)
+        return bool(replicas) and wire.connection_number == written
+
     async def leaked(self) -> tuple[str, ...]:
         """The keys of blobs that the run has left; each should have gone with its message."""
-        found = await self.until_answered(lambda: _blobs(self.wire, self.direct.config.lanes))
+        found = await self.until_answered(lambda: _blobs(self.wires, self.direct.config.lanes))
         return tuple(sorted(found - self.start.blobs))
 
     def keys(self, strike: Strike) -> Keys:
@@ -178,21 +218,25 @@ async def open_arena(setup: Setup, seed: int) -> AsyncIterator[Arena]:
     """A system, ready; nothing of it is left afterwards, logs asked for apart."""
     config = setup.config
     async with AsyncExitStack() as stack:
-        site = await stack.enter_async_context(open_site(setup.guest, config))
-        proxy = await stack.enter_async_context(Proxy(site.url))
+        opening = open_site(setup.guest, config, clustered=setup.clustered)
+        site = await stack.enter_async_context(opening)
+        front: Proxy | None = None
+        if "one server" in setup.offers:
+            front = await stack.enter_async_context(Proxy(site.url))
+        url = site.url if front is None else front.url
         brief = site.home / "brief.json"
-        Brief(proxy.url, config).write(brief)
-        wire = Wire(UrlBackend(site.url), config.reply_timeout_s)
-        stack.push_async_callback(wire.close)
+        Brief(url, config).write(brief)
+        wires = Wires(UrlBackend(site.url), config.reply_timeout_s)
+        stack.push_async_callback(wires.close)
 
         async def client(url: str, config: BusConfig = config) -> Bus:
             return await stack.enter_async_context(Bus(UrlBackend(url), config))
 
         direct = await client(site.url)
-        buses = [await client(proxy.url) for _ in range(_CONNECTIONS)]
-        hasty = await client(proxy.url, replace(config, deadline_s=HASTY_S))
+        buses = [await client(url) for _ in range(_CONNECTIONS)]
+        hasty = await client(url, replace(config, deadline_s=HASTY_S))
         book = Book()
-        load = Load(buses, hasty, book, seed)
+        load = Load(buses, hasty, book, seed, durable=UrlBackend(url).is_replicated)
 
         async def on_death(stage: str, consumer: str, code: int) -> None:
             await load.bus.pronounce_dead(stage, consumer)
@@ -204,35 +248,39 @@ async def open_arena(setup: Setup, seed: int) -> AsyncIterator[Arena]:
         async with Supervisor(
             specs, logs=setup.logs or site.home / "logs", on_death=on_death
         ) as supervisor:
-            start = await _start(direct, wire)
+            start = await _start(direct, wires)
             await supervisor.start()
             try:
                 await _until_ready(direct, setup.workers)
-                yield Arena(
-                    own_server=site.own,
-                    proxy=proxy,
-                    supervisor=supervisor,
-                    load=load,
-                    book=book,
-                    wire=wire,
-                    direct=direct,
-                    start=start,
-                    brief=brief,
-                    on_death=on_death,
-                )
+                async with asyncio.TaskGroup() as afterwards:
+                    yield Arena(
+                        site=site,
+                        front=front,
+                        supervisor=supervisor,
+                        load=load,
+                        book=book,
+                        wires=wires,
+                        direct=direct,
+                        start=start,
+                        brief=brief,
+                        on_death=on_death,
+                        afterwards=afterwards,
+                    )
             finally:
                 _thaw_all(supervisor)
                 await supervisor.stop(config.grace_s)
 
 
-async def _start(bus: Bus, wire: Wire) -> Start:
+async def _start(bus: Bus, wires: Wires) -> Start:
     lanes = bus.config.lanes
-    last = await latest(wire, streams_of("all", lanes))
-    return Start(tuple(await bus.verify()), last, await _blobs(wire, lanes))
+    last: dict[str, str] = {}
+    for lane, streams in lanes_of(streams_of("all", lanes)).items():
+        last |= await latest(wires[lane], streams)
+    return Start(tuple(await bus.verify()), last, await _blobs(wires, lanes))
 
 
-async def _blobs(wire: Wire, lanes: int) -> frozenset[str]:
-    found = [await keys_like(wire, Keys(lane).blob("*")) for lane in range(lanes)]
+async def _blobs(wires: Wires, lanes: int) -> frozenset[str]:
+    found = [await keys_like(wires[lane], Keys(lane).blob("*")) for lane in range(lanes)]
     return frozenset(key for keys in found for key in keys)
 
 

@@ -41,9 +41,8 @@ class Campaign:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """The chosen faults that a guest's server is spared."""
-        spared = self.setup.guest is not None
-        return tuple(fault.name for fault in self.chosen if spared and fault.needs_own_server)
+        """The chosen faults that make no sense there, or that a guest's server is spared."""
+        return tuple(fault.name for fault in self.chosen if fault.needs not in self.setup.offers)
 
 
 @dataclass(frozen=True)

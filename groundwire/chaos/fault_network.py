@@ -41,11 +41,30 @@ async def _lose_replies(arena: Arena, strike: Strike) -> None:
 
 
 NETWORK = (
-    Fault("delay", f"every packet {_DELAY_S * 1000:.0f} ms later", 1.0, 2.0, _delay),
-    Fault("cut", "all connections reset", 0.0, 0.0, _cut),
-    Fault("refuse", "all connections reset, new ones refused for a while", 0.5, 2.0, _refuse),
     Fault(
-        "stall", "connections stay open and nothing moves; late packets arrive", 1.0, 2.5, _stall
+        "delay",
+        f"every packet {_DELAY_S * 1000:.0f} ms later",
+        1.0,
+        2.0,
+        _delay,
+        needs="one server",
+    ),
+    Fault("cut", "all connections reset", 0.0, 0.0, _cut, needs="one server"),
+    Fault(
+        "refuse",
+        "all connections reset, new ones refused for a while",
+        0.5,
+        2.0,
+        _refuse,
+        needs="one server",
+    ),
+    Fault(
+        "stall",
+        "connections stay open and nothing moves; late packets arrive",
+        1.0,
+        2.5,
+        _stall,
+        needs="one server",
     ),
     Fault(
         "replies",
@@ -53,5 +72,6 @@ NETWORK = (
         1.0,
         1.0,
         _lose_replies,
+        needs="one server",
     ),
 )

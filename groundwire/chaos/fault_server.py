@@ -65,7 +65,7 @@ async def _fill(arena: Arena, strike: Strike) -> None:
 
 
 async def _forget_scripts(arena: Arena, strike: Strike) -> None:
-    await arena.command("SCRIPT", "FLUSH")
+    await arena.command("SCRIPT", "FLUSH", lane=arena.keys(strike).lane)
 
 
 async def _destroy_group(arena: Arena, strike: Strike) -> None:
@@ -107,7 +107,7 @@ SERVER = (
         0.3,
         2.0,
         _kill,
-        needs_own_server=True,
+        needs="own server",
     ),
     Fault(
         "server-freeze",
@@ -115,7 +115,7 @@ SERVER = (
         2.0,
         3.5,
         _freeze,
-        needs_own_server=True,
+        needs="own server",
     ),
     Fault(
         "memory",
@@ -123,7 +123,7 @@ SERVER = (
         0.8,
         2.0,
         _fill,
-        needs_own_server=True,
+        needs="own server",
     ),
     Fault("scripts", "SCRIPT FLUSH: the server forgets its scripts", 0.0, 0.0, _forget_scripts),
     Fault("group", "XGROUP DESTROY on a stage with work in it", 0.0, 0.0, _destroy_group),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contracts import Invalid
 
 from .fault_clients import CLIENTS
+from .fault_cluster import CLUSTER
 from .fault_handlers import HANDLERS
 from .fault_messages import MESSAGES
 from .fault_network import NETWORK
@@ -13,7 +14,8 @@ from .fault_server import SERVER
 from .plan import Fault
 
 FAULTS: dict[str, Fault] = {
-    fault.name: fault for fault in (*PROCESSES, *HANDLERS, *MESSAGES, *SERVER, *NETWORK, *CLIENTS)
+    fault.name: fault
+    for fault in (*PROCESSES, *HANDLERS, *MESSAGES, *SERVER, *NETWORK, *CLIENTS, *CLUSTER)
 }
 
 

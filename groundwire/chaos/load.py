@@ -21,13 +21,17 @@ _LARGE_EVERY = 8
 class Load:
     """Submits queries and keeps the book about them."""
 
-    def __init__(self, buses: Sequence[Bus], hasty: Bus, book: Book, seed: int) -> None:
+    def __init__(
+        self, buses: Sequence[Bus], hasty: Bus, book: Book, seed: int, *, durable: bool = False
+    ) -> None:
         self._buses = itertools.cycle(buses)
         """A client's submits wait for each other: so several, of which one can be stuck."""
         self._hasty = hasty
         self._book = book
         self._seed = seed
         self._numbers = itertools.count()
+        self._durable = durable
+        """Whether an acceptance, or a replay, counts only once a replica has it."""
 
     async def run(self, enough: asyncio.Event, at_least: int, patience_s: float) -> None:
         """Ask until `enough` is set and that many were accepted; no client waits longer for one result."""
@@ -58,7 +62,7 @@ class Load:
         """Replay a dead letter from two clients at once, and again until it is known to be replayed."""
         asked.answered.clear()
         while True:
-            tries = (self.bus.dead.replay(dead_id), self.bus.dead.replay(dead_id))
+            tries = [self.bus.dead.replay(dead_id, durable=self._durable) for _ in range(2)]
             ends = await asyncio.gather(*tries, return_exceptions=True)
             for end in ends:
                 if isinstance(end, BaseException) and not isinstance(end, Invalid | Transient):
@@ -75,7 +79,7 @@ class Load:
         queries = [self._query(None) for _ in range(count)]
         book = [self._book.ask(query.query_id) for query in queries]
         try:
-            await self.bus.submit_many(queries)
+            await self.bus.submit_many(queries, durable=self._durable)
         except Overloaded:
             self._book.refusals += 1
         except Transient:  # no reply, or the server is full
@@ -92,7 +96,7 @@ class Load:
         """Whether the query is accepted; an unknown answer is asked for again, under the same id."""
         while True:
             try:
-                await (bus or self.bus).submit(query)
+                await (bus or self.bus).submit(query, durable=self._durable)
             except Overloaded:
                 return False
             except Transient:  # no reply, or the server is full

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from contracts import TOPOLOGY
 
@@ -33,6 +33,10 @@ class Strike:
     overlaps: bool
 
 
+Need = Literal["any", "own server", "one server", "own cluster"]
+"""Where a fault makes sense: anywhere; where nobody else uses the server; where the network to it is ours; on a
+cluster that nobody else uses."""
+
 Inflict = Callable[["Arena", Strike], Awaitable[None]]
 
 
@@ -48,8 +52,7 @@ class Fault:
     shortest_s: float
     longest_s: float
     inflict: Inflict = field(repr=False, compare=False)
-    needs_own_server: bool = False
-    """Whether it would hurt whoever else uses the server."""
+    needs: Need = "any"
 
 
 def plan(seed: int, faults: Sequence[Fault], minutes: float | None = None) -> tuple[Strike, ...]:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from bus import Bus, BusConfig, UrlBackend
 from bus.keys import LANES, Keys
-from bus.wire import Wire, text
+from bus.wire import Wire, Wires, text
 from contracts import Misconfigured
 from groundwire.embedded import TemporaryServer, temporary_server
+from groundwire.embedded.several import TemporaryCluster, temporary_cluster
 
 _ALL = "gw:{*}:*"
 _PAGE = 1_000
@@ -25,8 +26,10 @@ class Site:
 
     url: str
     home: Path
-    own: TemporaryServer | None
+    own: TemporaryServer | None = None
     """The server, where it may be killed and frozen: nobody else's."""
+    cluster: TemporaryCluster | None = None
+    """The same of a cluster."""
 
 
 @dataclass(frozen=True)
@@ -38,35 +41,41 @@ class Guest:
 
 
 @asynccontextmanager
-async def open_site(guest: Guest | None, config: BusConfig) -> AsyncIterator[Site]:
-    """The user's server, or one that is gone afterwards; Misconfigured if it may not be attacked."""
+async def open_site(
+    guest: Guest | None, config: BusConfig, *, clustered: bool = False
+) -> AsyncIterator[Site]:
+    """The user's server, or one (or a cluster) that is gone afterwards; Misconfigured if it may not be attacked."""
+    if guest is None and clustered:
+        with tempfile.TemporaryDirectory(prefix="gw-") as home, temporary_cluster() as cluster:
+            yield Site(cluster.url, Path(home), cluster=cluster)
+        return
     if guest is None:
         with temporary_server("always") as server:
             yield Site(server.url, server.home, server)
         return
-    wire = Wire(UrlBackend(guest.url), config.reply_timeout_s)
+    wires = Wires(UrlBackend(guest.url), config.reply_timeout_s)
     try:
-        found_empty = await _inspect(guest, wire, config)
+        found_empty = await _inspect(guest, wires, config)
         try:
             with tempfile.TemporaryDirectory(prefix="gw-") as home:
-                yield Site(guest.url, Path(home), None)
+                yield Site(guest.url, Path(home))
         finally:
             if found_empty:
-                await _remove_keys(wire, config.lanes)
+                await _remove_keys(wires, config.lanes)
     finally:
-        await wire.close()
+        await wires.close()
 
 
-async def _inspect(guest: Guest, wire: Wire, config: BusConfig) -> bool:
+async def _inspect(guest: Guest, wires: Wires, config: BusConfig) -> bool:
     """Whether the server holds no key of Groundwire; Misconfigured if it holds some that forbid a run."""
-    if not await keys_like(wire, _ALL):
+    if not any([await keys_like(wires[lane], _ALL) for lane in range(config.lanes)]):
         return True
     if not guest.is_for_tests:
         raise Misconfigured(
             "this server holds data of a Groundwire system, and chaos would attack it: "
             "take an empty server or database, or say --test-server if nobody needs it"
         )
-    stored = await wire.call("GET", LANES)
+    stored = await wires[0].call("GET", LANES)
     if stored is not None and int(stored) != config.lanes:
         raise Misconfigured(
             f"this server was started with {int(stored)} lanes: --lanes {int(stored)}"
@@ -82,16 +91,16 @@ async def _inspect(guest: Guest, wire: Wire, config: BusConfig) -> bool:
     return False
 
 
-async def _remove_keys(wire: Wire, lanes: int) -> None:
+async def _remove_keys(wires: Wires, lanes: int) -> None:
     """Remove every key of the lanes: the run began without any, so all of them are its own."""
     for lane in range(lanes):
-        while found := await keys_like(wire, Keys(lane).of("*")):
+        while found := await keys_like(wires[lane], Keys(lane).of("*")):
             for at in range(0, len(found), _PAGE):
-                await wire.call("UNLINK", *found[at : at + _PAGE])
+                await wires[lane].call("UNLINK", *found[at : at + _PAGE])
 
 
 async def keys_like(wire: Wire, pattern: str) -> list[str]:
-    """The keys that a pattern fits, sorted."""
+    """The keys of one server that a pattern fits, sorted."""
     found: set[str] = set()
     cursor = "0"
     while True:

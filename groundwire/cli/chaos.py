@@ -24,6 +24,8 @@ EPILOG = """Examples:
 
   groundwire chaos --minutes 10 --workers 3 --lanes 2
 
+  groundwire chaos --cluster --faults primary-kill --minutes 5
+
   groundwire chaos --url redis://localhost:6379/9
 """
 
@@ -46,7 +48,13 @@ def chaos(
     ] = None,
     queries: Annotated[int, typer.Option(help="Ask at least that many a seed.", min=1)] = 2_000,
     workers: Annotated[int, typer.Option(help="Workers of each stage.", min=1)] = 2,
-    lanes: Annotated[int, typer.Option(help="Lanes of the bus.", min=1)] = 1,
+    lanes: Annotated[
+        int | None, typer.Option(help="Lanes of the bus: 1, or 4 on a cluster.", min=1)
+    ] = None,
+    cluster: Annotated[
+        bool,
+        typer.Option("--cluster", help="A cluster of its own: three primaries, a replica each."),
+    ] = False,
     url: Annotated[
         str | None,
         typer.Option(
@@ -72,6 +80,8 @@ def chaos(
 
     Server and workers run in a temporary folder and are gone afterwards; the agents do nothing.
     With --url the server is a test one of yours, and faults that would hurt all of it are left out.
+    With --cluster it is a cluster, whose primaries are killed and frozen and whose slots move; queries
+    count as accepted once a replica has them.
     Exit code 1 if anything was lost, repeated, wrong or left behind, or if `verify` doesn't hold.
     """
     from groundwire.chaos.arena import Setup
@@ -83,11 +93,19 @@ def chaos(
         return _list()
     if test_server and url is None:
         raise Invalid("--test-server says something about a server: which one, --url?")
+    if cluster and url is not None:
+        raise Invalid("--cluster starts one of its own: leave --url out, or --cluster")
     guest = Guest(url, is_for_tests=test_server) if url is not None else None
-    setup = Setup(workers, lanes, guest, logs and logs.absolute())
-    campaign = Campaign(setup, faults_named(faults), minutes, queries, patience)
+    lanes = lanes or (4 if cluster else 1)
+    setup = Setup(workers, lanes, guest, logs and logs.absolute(), clustered=cluster)
+    chosen = faults_named(faults)
+    if faults is None and guest is None:
+        chosen = [fault for fault in chosen if fault.needs in setup.offers]
+    campaign = Campaign(setup, chosen, minutes, queries, patience)
     if not campaign.faults:
-        raise Invalid("no fault is left: those chosen need a server of its own, so leave --url out")
+        raise Invalid(
+            "no fault is left: those chosen need a server of its own, so leave --url out; or a cluster: --cluster"
+        )
     numbers = seeds_of(seeds) if seeds else range(seed, seed + runs)
     totals = run_async(_run(campaign, numbers, as_json=as_json))
     if as_json:
@@ -96,7 +114,7 @@ def chaos(
         _show_recoveries(totals)
         if campaign.left_out:
             console().print(
-                f"left out, for they need a server of its own: {', '.join(campaign.left_out)}"
+                f"left out, for they need another kind of server: {', '.join(campaign.left_out)}"
             )
     return ExitCode.ANSWERED if totals.holds else ExitCode.FAILED
 

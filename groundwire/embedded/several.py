@@ -176,7 +176,7 @@ class TemporaryCluster(_Several):
             move = ("MIGRATE", "127.0.0.1", port, "", "0", "5000", "AUTH", self.password, "KEYS")
             _said_ok(next(iter(source.ask_all(*move, *keys, timeout_s=10.0)), ""))
             pause()
-        others = [node for node in self._primaries if node not in (source, target)]
+        others = [node for node in self.primaries if node not in (source, target)]
         for node in (target, source, *others):
             node.ask("CLUSTER", "SETSLOT", number, "NODE", to_id)
         self._until(lambda: self._serving(slot) is target, "the slot is served by its new node")
@@ -200,7 +200,8 @@ class TemporaryCluster(_Several):
         return [node for node in self.nodes if node.is_up]
 
     @property
-    def _primaries(self) -> list[TemporaryServer]:
+    def primaries(self) -> list[TemporaryServer]:
+        """The nodes that are up and say that they are primaries."""
         return [node for node in self._up if "role:master" in node.ask("INFO", "replication")]
 
     def _serving(self, slot: int) -> TemporaryServer | None:
