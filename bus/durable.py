@@ -42,7 +42,10 @@ _MISSING = {
 
 async def _confirmed(wire: Wire, replicas: int, timeout_ms: int) -> bool:
     if wire.is_replicated:  # a disk that isn't asked any more keeps nothing
-        confirmed: int = await wire.call("WAIT", replicas, timeout_ms)
+        try:
+            confirmed: int = await wire.call("WAIT", replicas, timeout_ms)
+        except errors.ResponseError:  # a replica itself by now
+            return False
         return confirmed >= replicas
     try:
         on_disk, _ = await wire.call("WAITAOF", 1, 0, timeout_ms)

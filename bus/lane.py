@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from redis import exceptions as errors
 
@@ -42,6 +43,7 @@ class LaneWorker:
         *,
         backend: Backend,
         beat: Beat,
+        gate: Gate,
         failed_message: str | None,
         log: Log,
         jitter: Callable[[], float] = random.random,
@@ -52,8 +54,7 @@ class LaneWorker:
         self._log = log
         self._clock = ServerClock()
         self._hand = Hand(config)
-        self._gate = Gate()
-        self.beat = beat
+        self._gate = gate
         lane, limit_s = place.keys.lane, config.reply_timeout_s
         self._wires = [Wire(backend, more + limit_s, lane) for more in (config.block_s, 0.0, 0.0)]
         blocking, settling, keeping = self._wires
@@ -185,15 +186,24 @@ class LaneWorker:
                 self._hand.inbox.append(delivery)
                 return
             self._at_gate[delivery.id] = delivery
+            if delivery.raw is None and not await self._is_message(delivery):
+                continue
             if delivery.deliveries > 1:
-                async with self._gate.alone():
-                    await self._start(delivery, self._run_suspect)
+                await self._run_alone(delivery)
                 continue
             await self._gate.enter()
             try:
                 await self._start(delivery, self._settle)
             finally:
                 self._gate.leave()
+
+    async def _is_message(self, delivery: Delivery) -> bool:
+        """Fetch what lies elsewhere; what is no message is settled here. No handler runs, so nobody has to wait."""
+        if delivery.blob is not None:
+            await fetch(self._wire, self._place.keys, delivery)
+        if delivery.raw is None:
+            await self._start(delivery, self._settle_bare)
+        return delivery.raw is not None
 
     async def _start(self, delivery: Delivery, run: Callable[[Delivery], Awaitable[None]]) -> None:
         if self._at_gate.pop(delivery.id, None) is None:
@@ -206,41 +216,49 @@ class LaneWorker:
             if self._draining:
                 self._drained.set()
 
-    async def _run_suspect(self, delivery: Delivery) -> None:
-        """Whatever is settled by now can't be charged for its crash."""
-        await self._settler.wait_until_idle()
-        if await self._charge(delivery):
-            await self._settle(delivery)
-            await self._settler.wait_until_idle()
-        else:
-            self._hand.drop(delivery)
+    async def _run_alone(self, delivery: Delivery) -> None:
+        """Also of other lanes' deliveries, so no wait for this lane's server may hold the gate for long."""
+        pause = Pause()
+        while delivery.id in self._at_gate:
+            async with self._gate.alone():
+                await (
+                    self._await_settler()
+                )  # whatever is settled by now can't be charged for its crash
+                is_mine = await self._charge(delivery)
+                if is_mine:
+                    await self._start(delivery, self._settle)
+                    await self._await_settler()
+            if is_mine is None:
+                await pause.wait()
+            elif not is_mine and self._at_gate.pop(delivery.id, None) is not None:
+                self._hand.drop(delivery)
 
-    async def _charge(self, delivery: Delivery) -> bool:
-        """Count a claimed delivery as it starts; False if another worker has it by now."""
+    async def _await_settler(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._place.config.reply_timeout_s):
+                await self._settler.wait_until_idle()
+
+    async def _charge(self, delivery: Delivery) -> bool | None:
+        """Count a claimed delivery as it starts; False if another worker has it by now, None without an answer."""
         place = self._place
         args: list[Arg] = [place.stage.name, place.consumer, delivery.id, delivery.deliveries]
-        pause = Pause()
-        while True:
-            try:
-                return bool(await self._wire.script("charge", [place.stream], args))
-            except (Unreachable, errors.ResponseError):
-                await pause.wait()
+        try:
+            return bool(await self._wire.script("charge", [place.stream], args))
+        except (Unreachable, errors.ResponseError):
+            return None
 
     async def _settle(self, delivery: Delivery) -> None:
-        raw = delivery.raw
-        if raw is None and delivery.blob is not None:
-            await fetch(self._wire, self._place.keys, delivery)
-            raw = delivery.raw
-            if raw is None:
-                self._settler.put(await self._runner.lost(delivery))
-                return
-        if raw is not None:
-            settlement = await self._runner.run(delivery, raw)
-            self._hand.pace(delivery.handled_s)
-            if self._hand.inbox:
-                self._settler.put(settlement)
-            else:
-                await self._settler.settle(settlement)
+        assert delivery.raw is not None, "what is no message is settled without a handler"
+        settlement = await self._runner.run(delivery, delivery.raw)
+        self._hand.pace(delivery.handled_s)
+        if self._hand.inbox:
+            self._settler.put(settlement)
+        else:
+            await self._settler.settle(settlement)
+
+    async def _settle_bare(self, delivery: Delivery) -> None:
+        if delivery.blob is not None:
+            self._settler.put(await self._runner.lost(delivery))
             return
         if Query in self._place.stage.accepts:
             fate = await self._adopter.adopt(delivery)

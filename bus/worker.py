@@ -12,6 +12,7 @@ from contracts import Stage, Unreachable
 from .backend import Backend
 from .beat import Beat
 from .config import BusConfig
+from .gate import Gate
 from .groups import agree_on_lanes
 from .keys import Keys
 from .lane import LaneWorker
@@ -55,6 +56,7 @@ class Worker:
         self._consumer = consumer
         self._first = Wire(backend, config.reply_timeout_s)
         self._parts: list[tuple[Beat, list[LaneWorker]]] = []
+        gate = Gate(config.concurrency)
         for lane in range(config.lanes):
             places = [
                 Place(known, Keys(lane), consumer, config, configdigest, used_digest)
@@ -67,6 +69,7 @@ class Worker:
                     handler,
                     backend=backend,
                     beat=beat,
+                    gate=gate,
                     failed_message=failed_message,
                     log=log,
                     jitter=jitter,

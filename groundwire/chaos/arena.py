@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bus import Bus, BusConfig, UrlBackend, Verification
+from bus.durable import confirm_stored
 from bus.keys import LANES, Keys, lane_of_key
 from bus.results import lanes_of, latest, streams_of
 from bus.wire import Arg, Wires
-from contracts import TOPOLOGY, Transient, Unreachable
+from contracts import TOPOLOGY, NotDurable, Transient, Unreachable
 from groundwire.embedded import TemporaryServer
 from groundwire.embedded.several import TemporaryCluster
 from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec, as_command
@@ -54,7 +55,6 @@ _CONNECTIONS = 6
 _READY_S = 60.0
 _POLL_S = 0.05
 _ONCE_MS = 600_000
-_WAIT_MS = 1_000
 _ADD_ONCE = """
 local added = redis.call('GET', KEYS[2])
 if added then return added end
@@ -176,9 +176,12 @@ class Arena:
         wire = self.wires[lane_of_key(key)]
         if not wire.is_replicated:
             return True
-        written = wire.connection_number
-        replicas = await self.command("WAIT", 1, _WAIT_MS, lane=wire.lane)
-        return bool(replicas) and wire.connection_number == written
+        limit_s = self.direct.config.reply_timeout_s
+        try:
+            await confirm_stored(wire, key, replicas=1, timeout_s=limit_s)
+        except NotDurable:
+            return False
+        return True
 
     async def leaked(self) -> tuple[str, ...]:
         """The keys of blobs that the run has left; each should have gone with its message."""

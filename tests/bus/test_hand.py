@@ -182,3 +182,36 @@ async def test_a_suspect_cancelled_while_it_waits_opens_the_gate_again() -> None
     await asyncio.gather(waiting, return_exceptions=True)
     async with asyncio.timeout(1):
         await gate.enter()
+
+
+async def test_no_more_than_the_limit_are_inside_and_who_waited_longest_is_next() -> None:
+    """A lane that comes again at once waits behind one that waits already."""
+    gate, order = Gate(2), []
+
+    async def lane(name: str, times: int) -> None:
+        for _ in range(times):
+            await gate.enter()
+            order.append(name)
+            await asyncio.sleep(0)
+            gate.leave()
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(4):
+            group.create_task(lane("busy", 10))
+        group.create_task(lane("calm", 3))
+    assert "calm" in order[:6]
+    assert [place for place, name in enumerate(order) if name == "calm"][-1] < 20
+
+
+async def test_one_that_is_cancelled_as_it_is_let_in_takes_no_place() -> None:
+    """Nor does one that is cancelled while it waits."""
+    gate = Gate(1)
+    await gate.enter()
+    first, second = (asyncio.create_task(gate.enter()) for _ in range(2))
+    await asyncio.sleep(0)
+    second.cancel()
+    gate.leave()  # lets the first in
+    first.cancel()
+    await asyncio.gather(first, second, return_exceptions=True)
+    async with asyncio.timeout(1):
+        await gate.enter()

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
-from bus_system import NOOP, Running, System, leave, query, ready
+from bus_system import FAST, NOOP, Running, System, leave, query, ready, url_backend
 
 from contracts import Query, Value
 
@@ -118,3 +119,21 @@ async def test_a_start_is_charged_to_its_owner_alone(real: System) -> None:
     assert await real.deliveries("understand") == {entry_id: ("b", 2)}
     await real.call("XGROUP", "DESTROY", stream, "understand")
     assert await real.script("charge", [stream], ["understand", "b", entry_id, 3]) == 0
+
+
+async def test_a_poison_in_one_lane_makes_no_innocent_of_another_dead(server_url: str) -> None:
+    """A worker's lanes share its fate, so a suspect runs alone in all of them."""
+    config = replace(FAST, lanes=2, alive_ttl_s=0.2)
+    async with System(url_backend(server_url), config) as two:
+        asked = [two.bus.named(query("innocent", session=f"s{n}")) for n in range(40)]
+        innocent = [one for one in asked if one.query_id.startswith("1-")][:6]
+        session = next(one.session_id for one in asked if one.query_id.startswith("0-"))
+        await two.bus.submit_many([query(POISON, session=session), *innocent])
+        await crash_again_and_again(two, 5)
+        last = await _started(two, Crashing())
+        async with two.running("retrieve", "synthesize", "critic", "format"):
+            for one in innocent:
+                assert (await two.bus.result(one.query_id)).status != "failed"
+            found = await two.settled()
+        await leave(last)
+    assert found.outcomes["failed"] == 1
