@@ -12,7 +12,10 @@ from .wire import Wire
 
 @dataclass(frozen=True)
 class ServerFacts:
-    """`lanes`: as stored at the first start, None before. `ahead_s`: its clock against ours, to half a round trip."""
+    """`lanes`: as lane 0's server stored them at the first start, None before.
+
+    `ahead_s`: its clock against ours, to half a round trip.
+    """
 
     info: Mapping[str, str]
     lanes: int | None
@@ -20,13 +23,13 @@ class ServerFacts:
 
 
 async def ask_server(
-    backend: Backend, *, timeout_s: float, clock: Callable[[], float]
+    backend: Backend, *, timeout_s: float, clock: Callable[[], float], lane: int = 0
 ) -> ServerFacts:
-    """Ask, and change nothing. `clock`: seconds since the epoch, here."""
-    wire = Wire(backend, timeout_s)
+    """Ask the server of a lane, and change nothing. `clock`: seconds since the epoch, here."""
+    wire = Wire(backend, timeout_s, lane)
     try:
         info = info_of(await wire.call("INFO"))
-        lanes = await stored_lanes(wire)
+        lanes = None if lane else await stored_lanes(wire)
         asked = clock()
         server_ms = time_reply_ms(await wire.call("TIME"))
         return ServerFacts(info, lanes, server_ms / 1000 - (asked + clock()) / 2)

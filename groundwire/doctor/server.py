@@ -1,6 +1,7 @@
 """What a server must be, judged by value: what it said of itself, and the URL that leads to it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 from bus.facts import ServerFacts
@@ -13,16 +14,23 @@ SKEW_S = 1.0
 ALMOST_FULL = 0.9
 
 
-def judge_server(facts: ServerFacts, *, lanes: int) -> list[Finding]:
-    """Everything about a server that answers."""
+def judge_server(facts: ServerFacts, *, lanes: int, replicas: int = 0) -> list[Finding]:
+    """Everything about a server that answers; `replicas`: how many a durable submit waits for."""
     info = facts.info
     return [
         _version(info),
-        _role(info),
+        _role(info, replicas),
         _eviction(info),
         _persistence(info),
         _lanes(facts.lanes, lanes),
         _clock(facts.ahead_s),
+    ]
+
+
+def judge_another(findings: list[Finding], lane: int) -> list[Finding]:
+    """What was found about a lane's server that isn't the first: said of which, and what concerns it alone."""
+    return [
+        replace(one, what=f"lane {lane}'s: {one.what}") for one in findings if one.check != "lanes"
     ]
 
 
@@ -72,7 +80,7 @@ def _version(info: Mapping[str, str]) -> Finding:
     return Finding("server", "ok", f"{name} {version}")
 
 
-def _role(info: Mapping[str, str]) -> Finding:
+def _role(info: Mapping[str, str], replicas: int) -> Finding:
     if info.get("role") == "slave":
         return Finding(
             "role",
@@ -80,7 +88,22 @@ def _role(info: Mapping[str, str]) -> Finding:
             "this is a replica: it refuses every write",
             f"connect to its primary, {info.get('master_host', '?')}:{info.get('master_port', '?')}",
         )
-    return Finding("role", "ok", f"primary, {info.get('connected_slaves', '0')} replicas")
+    if info.get("cluster_enabled") == "1" and not replicas:
+        return Finding(
+            "role",
+            "error",
+            "this is a node of a cluster: it has some of the lanes alone",
+            "begin the server's URL with redis+cluster://",
+        )
+    found = int(info.get("connected_slaves", "0"))
+    if found < replicas:
+        return Finding(
+            "role",
+            "warning",
+            f"primary, {found} replicas: durable submits wait for {replicas}, and aren't confirmed",
+            "start its replicas, or set GROUNDWIRE_DURABLE_REPLICAS to what it has",
+        )
+    return Finding("role", "ok", f"primary, {found} replicas")
 
 
 def _eviction(info: Mapping[str, str]) -> Finding:

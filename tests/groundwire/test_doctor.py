@@ -13,8 +13,9 @@ from bus.groups import agree_on_lanes
 from bus.wire import Wire
 from groundwire.doctor import Finding, examine
 from groundwire.doctor.machine import judge_secrets
-from groundwire.doctor.server import judge_encryption, judge_server, judge_url
+from groundwire.doctor.server import judge_another, judge_encryption, judge_server, judge_url
 from groundwire.embedded import TemporaryServer
+from groundwire.embedded.several import TemporaryCluster
 from groundwire.settings import load_settings
 from groundwire.wiring import Intake, ingest_corpus
 
@@ -100,6 +101,40 @@ def test_certificates_that_nothing_uses_are_a_warning(
 ) -> None:
     """One s is missing in the URL, and everything works: unencrypted."""
     assert judge_encryption(url, has_certificates=has_certificates).level == level
+
+
+@pytest.mark.parametrize(
+    ("info", "replicas", "level", "said"),
+    [
+        ({"connected_slaves": "1"}, 1, "ok", "1 replicas"),
+        ({"connected_slaves": "1"}, 2, "warning", "wait for 2"),
+        ({"connected_slaves": "1", "cluster_enabled": "1"}, 1, "ok", "1 replicas"),
+        ({"connected_slaves": "1", "cluster_enabled": "1"}, 0, "error", "node of a cluster"),
+    ],
+)
+def test_one_of_several_servers_needs_its_replicas(
+    info: dict[str, str], replicas: int, level: str, said: str
+) -> None:
+    """Without them no durable submit is confirmed; a cluster's node needs a URL that says so."""
+    facts = ServerFacts(HEALTHY | info, 1, 0.01)
+    found = next(
+        one for one in judge_server(facts, lanes=1, replicas=replicas) if one.check == "role"
+    )
+    assert (found.level, said in found.what) == (level, True)
+
+
+@pytest.mark.server
+async def test_each_node_of_a_cluster_is_judged_once(
+    cluster: TemporaryCluster, tmp_path: Path
+) -> None:
+    """By the lane that is on it."""
+    cluster.flush()
+    env = {"GROUNDWIRE_REDIS_URL": cluster.url, "GROUNDWIRE_LANES": "4"}
+    found = await examine(load_settings(env, tmp_path))
+    roles = [one for one in found if one.check == "role"]
+    assert [one.level for one in roles] == ["ok", "ok", "ok"]
+    assert [one.what.partition("'s: ")[0] for one in roles[1:]] == ["lane 1", "lane 3"]
+    assert [one.check for one in judge_another(found, 1)].count("lanes") == 0
 
 
 @pytest.mark.server
