@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from bus_system import FAST, NOOP, STAGES, System, query, soon, url_backend
 
-from bus import UrlBackend
-from bus.keys import Keys
+from bus import Backend, Bus, UrlBackend
+from bus.access import CLIENT, users
+from bus.keys import LANES, Keys
 from bus.slots import slot_of
 from bus.wire import Wire
 from contracts import Misconfigured, Permanent, Value
@@ -101,6 +102,50 @@ async def test_a_sentinel_set_answers_like_one_server(sentinels: TemporarySentin
             for query_id in ids:
                 assert (await system.bus.result(query_id)).query_id == query_id
         assert all(lane.holds and lane.open == 0 for lane in await system.bus.verify())
+
+
+class Guarded(System):
+    """A system whose workers and client are users of their own."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url_backend(url), FOUR)
+        self._url = url
+        self.bus = Bus(self.backend_of(CLIENT), FOUR)
+
+    def backend_of(self, stage: str) -> Backend:
+        """By its own user."""
+        scheme, _, rest = self._url.partition("://")
+        return UrlBackend(f"{scheme}://{stage}:secret@{rest.rpartition('@')[2]}")
+
+
+async def test_the_users_of_groundwire_have_the_rights_that_a_cluster_takes(
+    cluster: TemporaryCluster,
+) -> None:
+    """On every node: they may ask where a lane is, follow a redirection, and wait for a replica."""
+    cluster.flush()
+    for node in cluster.nodes:
+        for user in users():
+            assert (
+                node.ask("ACL", "SETUSER", user.name, "reset", "on", ">secret", *user.rules)
+                == "+OK"
+            )
+    slot = slot_of(0)
+    serving = cluster.primary_of(slot)
+    try:
+        wire = Wire(url_backend(cluster.url), 5.0)
+        await wire.call("SET", LANES, 4)
+        await wire.close()
+        async with Guarded(cluster.url) as system, system.running():
+            asked = [query(str(n), session=f"s{n}") for n in range(20)]
+            ids = await system.bus.submit_many(asked, durable=True)
+            target = next(node for node in cluster.primaries if node is not serving)
+            await asyncio.to_thread(cluster.migrate, slot, target)
+            ids += await system.bus.submit_many(asked, durable=True)
+            for query_id in ids:
+                assert (await system.bus.result(query_id)).query_id == query_id
+    finally:
+        for node in cluster.nodes:
+            node.ask("ACL", "DELUSER", *(user.name for user in users()))
 
 
 async def test_a_node_s_own_url_says_what_to_write_instead(cluster: TemporaryCluster) -> None:
