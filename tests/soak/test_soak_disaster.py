@@ -5,11 +5,26 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from e2e.machine import HANDBOOK, Home, is_settled, query, results_so_far, running_up, soon
+from e2e.machine import (
+    HANDBOOK,
+    Home,
+    descendants,
+    is_settled,
+    query,
+    results_so_far,
+    running_up,
+    soon,
+)
+
+from groundwire.embedded.process import is_running
 
 pytestmark = [pytest.mark.server, pytest.mark.soak]
 
 QUESTION = "How do I cancel my plan?"
+
+
+async def _are_gone(family: set[int]) -> bool:
+    return not any(map(is_running, family))
 
 
 async def test_a_system_that_was_lost_comes_back_as_of_its_backup(tmp_path: Path) -> None:
@@ -31,7 +46,10 @@ async def test_a_system_that_was_lost_comes_back_as_of_its_backup(tmp_path: Path
             saved = await asyncio.to_thread(lost.run, "backup", tmp_path / "saved")
             loading.cancel()
             await asyncio.gather(loading, return_exceptions=True)
+        family = descendants(process.pid)
         process.kill()
+        process.wait()
+        await soon(lambda: _are_gone(family), "nothing is left of it")
     assert saved.returncode == 0, saved.stderr
     restored = anew.run("restore", tmp_path / "saved")
     assert restored.returncode == 0, restored.stderr
