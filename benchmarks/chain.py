@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -16,7 +17,7 @@ from .child import READY, run_client, run_stages
 STAGES = tuple(stage.name for stage in TOPOLOGY.stages)
 _START_S = 20.0
 _CONTEXT = multiprocessing.get_context("fork")  # the parent has no threads; imports are paid once
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+_OF_A_PROCESS = 2  # the kind in the number of a clock: CPUCLOCK_SCHED
 
 
 class Chain:
@@ -69,11 +70,13 @@ class Chain:
 
 
 @contextmanager
-def running(url: str, groups: Sequence[Sequence[str]], ours: str = "ours") -> Iterator[list[Chain]]:
-    """Both sides, ready and frozen."""
+def running(
+    url: str, groups: Sequence[Sequence[str]], sides: Sequence[str] = ("ours", "bare")
+) -> Iterator[list[Chain]]:
+    """These sides, ready and frozen."""
     chains: list[Chain] = []
     try:
-        for side in (ours, "bare"):
+        for side in sides:
             chains.append(Chain(url, side, groups))
             with chains[-1].awake():
                 pass
@@ -84,10 +87,9 @@ def running(url: str, groups: Sequence[Sequence[str]], ours: str = "ours") -> It
 
 
 def cpu_s(pid: int | None) -> float:
-    """User and system time of a process."""
-    with open(f"/proc/{pid}/stat") as stat:
-        fields = stat.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+    """User and system time of a process, by a clock that the kernel keeps of it: /proc has hundredths only."""
+    assert pid
+    return time.clock_gettime(~pid << 3 | _OF_A_PROCESS)
 
 
 def _start(run: Callable[..., None], *args: object) -> tuple[BaseProcess, Connection]:

@@ -16,12 +16,17 @@ import redis.asyncio as aioredis
 from contracts import Query
 from groundwire import loop
 
-from . import bare, ours
+from . import bare, ours, watched
 
 Loop = Callable[[Coroutine[Any, Any, None]], None]
-LOOP: dict[str, Loop] = {"ours": loop.run, "measured": loop.run, "bare": asyncio.run}
-SERVE = {"ours": ours.serve, "measured": ours.serve_measured, "bare": bare.serve}
-RESULTS = {"ours": ours.RESULTS, "measured": ours.RESULTS, "bare": bare.RESULTS}
+Serve = Callable[[str, str, Callable[[], None]], Coroutine[Any, Any, None]]
+SERVE: dict[str, Serve] = {
+    "ours": ours.serve,
+    "bare": bare.serve,
+    **{side: partial(watched.serve, side) for side in watched.SIDES},
+}
+RESULTS = {side: bare.RESULTS if side == "bare" else ours.RESULTS for side in SERVE}
+LOOP: dict[str, Loop] = {side: asyncio.run if side == "bare" else loop.run for side in SERVE}
 Publish = Callable[[Sequence[Query]], Awaitable[object]]
 READY = "ready"
 _CHUNK = 100
@@ -57,7 +62,8 @@ async def _take_orders(url: str, side: str, pipe: Connection) -> None:
         r = await stack.enter_async_context(aioredis.Redis.from_url(url, socket_timeout=None))
         publish: Publish = partial(bare.publish, r)
         if side != "bare":
-            publish = (await stack.enter_async_context(ours.client(url))).submit_many
+            client = await stack.enter_async_context(watched.client(url, side))
+            publish = client.submit_many
         pipe.send(READY)
         while True:
             order, count = await asyncio.to_thread(pipe.recv)

@@ -105,11 +105,9 @@ class Bench:
         return {**chain.cpu_s(), "server": cpu_s(self._pid)}
 
 
-def measure(
-    bench: Bench, url: str, processes: str, until: float, ours_as: str = "ours"
-) -> dict[str, Any]:
+def measure(bench: Bench, url: str, processes: str, until: float) -> dict[str, Any]:
     """Both sides in turns until the monotonic time `until`; the report of this arrangement."""
-    with running(url, GROUPS[processes], ours_as) as chains:
+    with running(url, GROUPS[processes]) as chains:
         pace = min(bench.pace(chain) for chain in chains)
         slot_s = min(_LONGEST_TURN_S, (until - time.monotonic()) / (2 * _TURNS))
         # About two thirds of a turn for the burst, at the slower side's pace; the rest for single ones, at 8 ms.
@@ -123,9 +121,7 @@ def measure(
                 done[chain.side].append(bench.turn(chain, burst, single))
             longest_s = max(longest_s, time.monotonic() - started)
             chains.reverse()
-    sides = {
-        "ours" if side == ours_as else side: summary(of_side) for side, of_side in done.items()
-    }
+    sides = {side: summary(of_side) for side, of_side in done.items()}
     ours, bare = sides["ours"], sides["bare"]
     return {
         "queries": burst,
@@ -200,7 +196,6 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="the report as JSON, not as a table")
     parser.add_argument("--seconds", type=float, default=45.0, help="of the whole run, about")
     parser.add_argument("--processes", choices=["five", "one", "both"], default="both")
-    parser.add_argument("--measured", action="store_true", help="ours with its metrics on")
     options = parser.parse_args()
     names = ["five", "one"] if options.processes == "both" else [options.processes]
     started = time.monotonic()
@@ -211,9 +206,7 @@ def main() -> None:
         report["server"] = f"Valkey {bench.version}"
         for share, name in zip((0.65 if len(names) > 1 else 1.0, 1.0), names, strict=False):
             until = started + options.seconds * share
-            report["processes"][name] = measure(
-                bench, server.url, name, until, "measured" if options.measured else "ours"
-            )
+            report["processes"][name] = measure(bench, server.url, name, until)
             server.flush()
     first = report["processes"][names[0]]
     report |= {key: first[key] for key in ("throughput_ratio", "p50_ratio", "cpu_ratio")}

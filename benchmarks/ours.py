@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 
-from bus import BusConfig, UrlBackend, Watch, Worker
+from bus import BusConfig, Origin, UrlBackend, Watch, Worker
 from bus.client import Bus
 from bus.keys import Keys
 from contracts import TOPOLOGY
@@ -13,13 +13,6 @@ from groundwire.noop import HANDLERS
 
 RESULTS = Keys(0).of("results.answered")
 _CONFIG = BusConfig(open_mark=1_000_000)  # the burst is meant to pile up, not to be refused
-
-
-async def serve_measured(url: str, name: str, ready: Callable[[], None]) -> None:
-    """The same with the metrics of a worker that has a port."""
-    from groundwire.metrics import WorkerMetrics
-
-    await serve(url, name, ready, WorkerMetrics(name, list))
 
 
 async def serve(url: str, name: str, ready: Callable[[], None], watch: Watch | None = None) -> None:
@@ -39,6 +32,6 @@ async def serve(url: str, name: str, ready: Callable[[], None], watch: Watch | N
     await running
 
 
-def client(url: str) -> Bus:
+def client(url: str, origin: Origin | None = None) -> Bus:
     """A client with the workers' limits."""
-    return Bus(UrlBackend(url), _CONFIG)
+    return Bus(UrlBackend(url), _CONFIG, origin=origin)

@@ -11,11 +11,12 @@ from .results import Result
 from .status import StageStatus, SystemStatus
 from .tls import Tls
 from .verify import Verification
-from .watch import Handling, Hop, Vitals, Watch
+from .watch import Became, Handling, Hop, Vitals, Watch
 from .worker import Worker
 
 __all__ = [
     "Backend",
+    "Became",
     "Bus",
     "BusConfig",
     "Context",

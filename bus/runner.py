@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, assert_never
 
 from contracts import (
@@ -42,7 +43,7 @@ class Runner:
         jitter: Callable[[], float],
         failed_message: str | None,
         deadline_of: Callable[[str], Awaitable[int | None]],
-        started: Callable[[Handling], None] | None = None,
+        started: Callable[[Callable[[], Handling]], None] | None = None,
     ) -> None:
         self._started = started
         self._deadline_of = deadline_of
@@ -119,7 +120,7 @@ class Runner:
         if refused:
             return self.bury(delivery, refused, head.subject)
         if self._started is not None:
-            self._started(handling_of(delivery, self._place, head.subject))
+            self._started(partial(handling_of, delivery, self._place, head.subject))
         delivery.started = started = time.perf_counter()
         try:
             message = await self._handler(asked)

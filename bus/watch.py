@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from functools import cache, partial
+from typing import NamedTuple, Protocol, assert_never
 
-from contracts import outcome_of
+from contracts import Stage, outcome_of
+from contracts.answer import Status
 from contracts.topology import RESULTS
 
 from .delivery import Delivery, Settlement
-from .fate import DeadLetter, Emit, Park, Retry
+from .fate import DeadLetter, Emit, Fate, Park, Retry
 from .settle import Place
 
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,200}")
@@ -37,7 +39,7 @@ class Handling(NamedTuple):
     @property
     def trace_id(self) -> str:
         """32 hex digits, or empty."""
-        return self.traceparent[3:35] if _TRACED.fullmatch(self.traceparent) else ""
+        return self.traceparent[3:35] if is_traceparent(self.traceparent) else ""
 
     def fields(self) -> dict[str, object]:
         """What every log line of a delivery says. A stranger's message may have a text where an id should be."""
@@ -51,36 +53,42 @@ class Handling(NamedTuple):
         }
 
 
+class Became(NamedTuple):
+    """What became of a delivery. There are few of them, and each is made once."""
+
+    outcome: str
+    """emitted, answered, retried, dead, parked, fenced."""
+    reason: str = ""
+    """Of a dead letter."""
+    result: str = ""
+    """What its query ended as: answered, out_of_scope, rejected, failed; empty where it goes on."""
+    destination: str = ""
+    """The stream that its output went to."""
+    error: str = ""
+    """The class of what its handler raised."""
+
+
 class Hop(NamedTuple):
     """One delivery that was settled, or that another worker had settled or taken over meanwhile (`fenced`)."""
 
-    of: Handling
-    outcome: str
-    """emitted, answered, retried, dead, parked, fenced."""
-    reason: str
-    """Of a dead letter; else empty."""
-    result: str
-    """What its query ended as: answered, out_of_scope, rejected, failed; empty where it goes on."""
+    became: Became
+    tell: Callable[[], Handling]
+    """All about the delivery: most who hear of a hop don't ask."""
+    query_id: str
+    traceparent: str
+    is_redelivery: bool
+    """Whether it had been delivered before."""
     waited_s: float
     """Between the message's making and the handler's start."""
     handled_s: float
     started: float = 0.0
     """When its handler was called, on the performance counter; 0 where none was."""
-    error: str = ""
-    """The class of what its handler raised; else empty."""
-    destination: str = ""
-    """The stream that its output went to; empty where there is none."""
-
-    @property
-    def is_redelivery(self) -> bool:
-        """Whether it had been delivered before."""
-        return self.of.deliveries > 1
 
 
 class Watch(Protocol):
     """Who is told. Called on the loop, for every delivery: it must be quick, and raise nothing."""
 
-    started: Callable[[Handling], None] | None
+    started: Callable[[Callable[[], Handling]], None] | None
     """Told in the handler's task before it is called; None: who doesn't ask doesn't pay."""
     is_measuring: bool
     """Whether each tick shall count what `Vitals` tells."""
@@ -118,6 +126,11 @@ class Vitals:
     open: int = 0
 
 
+def is_traceparent(text: str) -> bool:
+    """Whether it is one: a stranger's message may have any text in its place."""
+    return _TRACED.fullmatch(text) is not None
+
+
 def handling_of(delivery: Delivery, place: Place, query_id: str = "") -> Handling:
     """What is known of a delivery; where its envelope hasn't been read, what can be seen of that."""
     head = delivery.head
@@ -148,30 +161,43 @@ def _seen(what: re.Pattern[bytes], raw: bytes) -> str:
 
 def hop_of(settlement: Settlement, place: Place, *, is_fenced: bool = False) -> Hop:
     """What a settlement tells."""
-    delivery, fate = settlement.delivery, settlement.fate
-    outcome, reason, result, error, destination = "fenced", "", "", "", ""
-    if not is_fenced:
-        match fate:
-            case Emit(kind, status, _):
-                if status is None:
-                    outcome, destination = "emitted", place.stage.emits[kind]
-                else:
-                    outcome, result, destination = "answered", outcome_of(status), RESULTS[status]
-            case Retry(_, _, raised):
-                outcome, error = "retried", raised
-            case DeadLetter(why, said):
-                outcome, reason, result, destination = "dead", why, "failed", "results.failed"
-                error = said if said.isidentifier() else ""  # a sentence may quote a stranger
-            case Park():
-                outcome = "parked"
+    delivery, query_id, head = settlement.delivery, settlement.subject, settlement.delivery.head
     return Hop(
-        handling_of(delivery, place, settlement.subject),
-        outcome,
-        reason,
-        result,
+        _FENCED if is_fenced else _became(settlement.fate, place.stage),
+        partial(handling_of, delivery, place, query_id),
+        query_id,
+        "" if head is None else head.traceparent,
+        delivery.deliveries > 1,
         delivery.waited_ms / 1000,
         delivery.handled_s,
         delivery.started,
-        error,
-        destination,
     )
+
+
+_FENCED, _PARKED = Became("fenced"), Became("parked")
+
+
+def _became(fate: Fate, stage: Stage) -> Became:
+    if isinstance(fate, Emit):  # nearly all are; a match takes four times as long to say so
+        kind, status, _ = fate
+        return _emitted(stage.emits[kind]) if status is None else _answered(status)
+    match fate:
+        case Retry(_, _, raised):
+            return Became("retried", error=raised)
+        case DeadLetter(reason, said):
+            raised = said if said.isidentifier() else ""  # a sentence may quote a stranger
+            return Became("dead", reason, "failed", "results.failed", raised)
+        case Park():
+            return _PARKED
+        case _:
+            assert_never(fate)
+
+
+@cache
+def _emitted(stream: str) -> Became:
+    return Became("emitted", destination=stream)
+
+
+@cache
+def _answered(status: Status) -> Became:
+    return Became("answered", result=outcome_of(status), destination=RESULTS[status])

@@ -7,6 +7,8 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Literal
 
 import structlog
@@ -86,12 +88,8 @@ def configure(level: str, *, as_json: bool | None = None) -> None:
     _SINKS[:] = [sink]
     structlog.configure(
         processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            _redact,
-            structlog.processors.JSONRenderer(serializer=_as_json)
-            if as_json
-            else structlog.dev.ConsoleRenderer(colors=is_terminal),
+            _complete,
+            _json if as_json else structlog.dev.ConsoleRenderer(colors=is_terminal),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
         logger_factory=lambda *_: _Lines(sink),
@@ -109,13 +107,14 @@ def flush() -> None:
 def bus_log(clock: Callable[[], float] = time.monotonic) -> Log:
     """What the bus reports, as log lines. Trouble of one kind is told once a second at most."""
     logger = structlog.get_logger().bind()
+    say = {loud: getattr(logger, loud) for loud in ("debug", "info", "warning")}
     told: dict[str, float] = {}
     kept_back: dict[str, int] = {}
 
     def log(event: str, /, **fields: object) -> None:
         loudness = EVENTS.get(event, "warning")
         if loudness != "trouble":
-            getattr(logger, loudness)(event, **fields)
+            say[loudness](event, **fields)
             return
         now = clock()
         if event in told and now - told[event] < QUIET_S:
@@ -151,17 +150,26 @@ class _Bridge(logging.Handler):
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 
-def _as_json(fields: object, **_: object) -> bytes:
-    return to_json(fields, inf_nan_mode="null", fallback=str)
-
-
-def _redact(
-    _: object, __: str, fields: "structlog.typing.EventDict"
+def _complete(
+    _: object, level: str, fields: "structlog.typing.EventDict"
 ) -> "structlog.typing.EventDict":
+    """Add level and time, cross out passwords. One function: a line for each query has to be cheap."""
     for name, value in fields.items():
         if name not in _IDS and isinstance(value, str):
             fields[name] = redact_url(value)
+    now = time.time()
+    fields["level"] = level
+    fields["timestamp"] = f"{_second(int(now))}.{int(now % 1 * 1e6):06d}Z"
     return fields
+
+
+@lru_cache(4)
+def _second(since_epoch: int) -> str:
+    return datetime.fromtimestamp(since_epoch, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _json(_: object, __: str, fields: "structlog.typing.EventDict") -> bytes:
+    return to_json(fields, inf_nan_mode="null", fallback=str)
 
 
 _IDS = frozenset(

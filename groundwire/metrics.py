@@ -1,9 +1,10 @@
 """A worker's metrics for Prometheus: base units, labels from closed lists, never an id."""
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
+from threading import Lock
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import (
@@ -14,7 +15,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from bus import Handling, Hop, Vitals
+from bus import Became, Handling, Hop, Vitals
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -54,32 +55,42 @@ class WorkerMetrics(Collector):
     """The watch of one worker of a stage. `vitals` is asked at each scrape."""
 
     def __init__(self, stage: str, vitals: Callable[[], Sequence[Vitals]]) -> None:
-        self.started: Callable[[Handling], None] | None = None
+        self.started: Callable[[Callable[[], Handling]], None] | None = None
         self.is_measuring = True
         self._stage = stage
         self._vitals = vitals
-        self._kinds: dict[tuple[str, str, str, bool], int] = {}
+        self._noted: deque[tuple[Became, bool, float, float]] = deque()
+        self._counting = Lock()
+        self._kinds: dict[tuple[Became, bool], int] = {}
         self._hop, self._handler, self._lag = Timing(), Timing(), Timing()
         self._registry = CollectorRegistry()
         self._registry.register(self)
 
     def settled(self, hop: Hop, /) -> None:
-        """Count and time a delivery."""
-        kind = (hop.outcome, hop.reason, hop.result, hop.is_redelivery)
-        self._kinds[kind] = self._kinds.get(kind, 0) + 1
-        self._hop.observe(hop.waited_s + hop.handled_s)
-        self._handler.observe(hop.handled_s)
+        """Note a delivery; it is counted a little later, among others."""
+        self._noted.append((hop.became, hop.is_redelivery, hop.waited_s, hop.handled_s))
 
     def lagged(self, seconds: float, /) -> None:
-        """Time the loop."""
+        """Time the loop, and count what was noted meanwhile: one by one that costs three times as much."""
         self._lag.observe(seconds)
+        self._count()
+
+    def _count(self) -> None:
+        with self._counting:
+            while self._noted:
+                became, is_redelivery, waited_s, handled_s = self._noted.popleft()
+                kind = (became, is_redelivery)
+                self._kinds[kind] = self._kinds.get(kind, 0) + 1
+                self._hop.observe(waited_s + handled_s)
+                self._handler.observe(handled_s)
 
     def text(self) -> tuple[str, bytes]:
         """The content type, and all metrics in the text format."""
         return CONTENT_TYPE, generate_latest(self._registry)
 
     def collect(self) -> Iterator[Metric]:
-        """What was counted and timed, and how the streams stand."""
+        """What was counted and timed, and how the streams stand. For any thread."""
+        self._count()
         yield from self._counted()
         yield self._timed("hop", "From a message's making to its settling.", self._hop)
         yield self._timed("handler", "In the handler.", self._handler)
@@ -90,10 +101,10 @@ class WorkerMetrics(Collector):
         kinds = self._kinds.copy()  # in one step: the loop goes on counting
         by: dict[str, Counter[str]] = {name: Counter() for name in COUNTERS}
         again = 0
-        for (outcome, reason, result, is_redelivery), count in kinds.items():
-            by["deliveries"][outcome] += count
-            by["dead_letters"][reason] += count
-            by["results"][result] += count
+        for (became, is_redelivery), count in kinds.items():
+            by["deliveries"][became.outcome] += count
+            by["dead_letters"][became.reason] += count
+            by["results"][became.result] += count
             again += count * is_redelivery
         for name, (about, label) in COUNTERS.items():
             metric = CounterMetricFamily(f"groundwire_{name}", about, labels=["stage", label])

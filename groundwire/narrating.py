@@ -14,24 +14,27 @@ class Narrator:
         self.is_measuring = False
         self._log = log
         self._is_verbose = is_verbose
-        self.started: Callable[[Handling], None] | None = self._begun if is_verbose else None
+        self.started: Callable[[Callable[[], Handling]], None] | None = (
+            self._begun if is_verbose else None
+        )
 
     def settled(self, hop: Hop, /) -> None:
         """Tell what became of a delivery."""
-        if hop.outcome == "emitted" and not self._is_verbose:
+        became = hop.became
+        if became.outcome == "emitted" and not self._is_verbose:
             return
-        fields = hop.of.fields()
+        fields = hop.tell().fields()
         fields["waited_ms"] = round(hop.waited_s * 1000, 3)
         fields["handled_ms"] = round(hop.handled_s * 1000, 3)
-        if hop.reason:
-            fields["reason"] = hop.reason
-        if hop.error:
-            fields["error"] = hop.error
-        event = f"query.{hop.result}" if hop.result in _ENDS else f"delivery.{hop.outcome}"
-        self._log(event, **fields)
+        if became.reason:
+            fields["reason"] = became.reason
+        if became.error:
+            fields["error"] = became.error
+        is_end = became.result in _ENDS
+        self._log(f"query.{became.result}" if is_end else f"delivery.{became.outcome}", **fields)
 
     def lagged(self, seconds: float, /) -> None:
         """Nothing: it is measured, not told."""
 
-    def _begun(self, handling: Handling) -> None:
-        self._log("delivery.started", **handling.fields())
+    def _begun(self, tell: Callable[[], Handling]) -> None:
+        self._log("delivery.started", **tell().fields())

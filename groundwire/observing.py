@@ -22,7 +22,9 @@ class Watches:
         self._settled = [one.settled for one in watches]
         self._lagged = [one.lagged for one in watches]
         self._started = [one.started for one in watches if one.started is not None]
-        self.started: Callable[[Handling], None] | None = self._start if self._started else None
+        self.started: Callable[[Callable[[], Handling]], None] | None = None
+        if self._started:  # one alone without a detour
+            self.started = self._start if len(self._started) > 1 else self._started[0]
         self.is_measuring = any(one.is_measuring for one in watches)
 
     def settled(self, hop: "Hop", /) -> None:
@@ -35,9 +37,9 @@ class Watches:
         for tell in self._lagged:
             tell(seconds)
 
-    def _start(self, handling: "Handling") -> None:
-        for tell in self._started:
-            tell(handling)
+    def _start(self, tell: "Callable[[], Handling]") -> None:
+        for started in self._started:
+            started(tell)
 
 
 class Observed:

@@ -13,16 +13,12 @@ from opentelemetry.trace import (
     TracerProvider,
     get_current_span,
     get_tracer,
-    set_span_in_context,
 )
-from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from bus import Context
 from contracts import Query, ids
 
 from .wanted import SYSTEM
-
-_W3C = TraceContextTextMapPropagator()
 
 
 class ClientSpans:
@@ -42,13 +38,14 @@ class ClientSpans:
                 own = None if queries[0].trace is not None else span
                 yield _Spans([own])
             return
+        attributes = _attributes("create", stream)
         created = [
             None
             if query.trace is not None
             else self._tracer.start_span(
                 f"create {stream}",
                 kind=SpanKind.PRODUCER,
-                attributes=_attributes("create", stream),
+                attributes=attributes,
             )
             for query in queries
         ]
@@ -82,13 +79,13 @@ class _Spans:
 
 def _context(span: Span) -> Context | None:
     """What the message carries; None where there is no span, and the caller is in none."""
-    carried: dict[str, str] = {}
-    if not span.get_span_context().is_valid:
-        span = get_current_span()
-    _W3C.inject(carried, set_span_in_context(span))
-    if "traceparent" not in carried:
+    of = span.get_span_context()
+    if not of.is_valid:
+        of = get_current_span().get_span_context()
+    if not of.is_valid:
         return None
-    return Context(carried["traceparent"], carried.get("tracestate"))
+    traceparent = f"00-{of.trace_id:032x}-{of.span_id:016x}-{of.trace_flags & 3:02x}"
+    return Context(traceparent, of.trace_state.to_header() or None)
 
 
 def _attributes(operation: str, stream: str, count: int = 1) -> dict[str, str | int]:

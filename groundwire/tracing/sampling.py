@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace.sampling import Decision as Sampled
-from opentelemetry.sdk.trace.sampling import ParentBased, Sampler
+from opentelemetry.sdk.trace.sampling import ParentBased, Sampler, TraceIdRatioBased
 from opentelemetry.trace import (
     NonRecordingSpan,
     SpanContext,
@@ -13,44 +13,59 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
-from bus import Handling
+from bus.watch import is_traceparent
 from contracts import ids
 
 
-class Decision(NamedTuple):
-    """Whether a query's spans are exported. `is_root`: nobody before us had a span of it."""
+class Kept(NamedTuple):
+    """A query's spans are exported. `is_root`: nobody before us had a span of it."""
 
-    is_sampled: bool
     is_root: bool
 
 
-Decide = Callable[[Handling], Decision | None]
-"""None where the message belongs to no trace."""
+Decide = Callable[[str, str], Kept | None]
+"""Of a message's traceparent and its query's id; None where they aren't, or the message belongs to no trace."""
 _SPAN = "process"
+_ODD = "13579bdf"
+_NOWHERE = Context()
+"""No parent; None would be whatever is active."""
 
 
 def deciding(sampler: Sampler) -> Decide:
-    """The decision about a delivery.
+    """The decision about the spans of a delivery.
 
     A trace id that is derived from the query's id was made by nobody who samples: then we are the root, and each
     process comes to the same decision, by the id. Else whoever made it has decided, if the sampler goes by that.
     """
-    is_parent_based = isinstance(sampler, ParentBased)
+    follows = isinstance(sampler, ParentBased)
     followed = [_samples(sampler, 1, _made_elsewhere(TraceFlags(flags))) for flags in (0, 1)]
 
-    def decide(of: Handling) -> Decision | None:
-        trace_id = of.trace_id
-        if not trace_id:
+    def decide(traceparent: str, query_id: str) -> Kept | None:
+        trace_id = traceparent[3:35]
+        if follows and traceparent.endswith("-00"):
+            is_kept = followed[0]  # nobody whose id is derived says so
+        elif follows and trace_id != ids.trace_id(query_id):
+            is_kept = followed[int(traceparent[-1:] in _ODD)]
+        else:
+            is_kept = _keeps(sampler, trace_id)
+        if not is_kept or not is_traceparent(traceparent):
             return None
-        is_root = trace_id == ids.trace_id(of.query_id)
-        if is_parent_based and not is_root:
-            return Decision(followed[int(of.traceparent[53:], 16) & 1], False)
-        return Decision(_samples(sampler, int(trace_id, 16), None), is_root)
+        return Kept(trace_id == ids.trace_id(query_id))
 
     return decide
 
 
-def _samples(sampler: Sampler, trace_id: int, parent: Context | None) -> bool:
+def _keeps(sampler: Sampler, trace_id: str) -> bool:
+    """Whether a sampler keeps a trace that nobody decided about."""
+    try:
+        if type(sampler) is TraceIdRatioBased:  # what it does, in a fifth of the time
+            return int(trace_id[16:], 16) < sampler.bound
+        return _samples(sampler, int(trace_id, 16), _NOWHERE)
+    except ValueError:  # a stranger's, and no id
+        return False
+
+
+def _samples(sampler: Sampler, trace_id: int, parent: Context) -> bool:
     return sampler.should_sample(parent, trace_id, _SPAN).decision is Sampled.RECORD_AND_SAMPLE
 
 

@@ -9,6 +9,7 @@ No text, no user: what a span says is what a log line says.
 import hashlib
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import NamedTuple
 
 from opentelemetry.context import attach
@@ -16,6 +17,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import (
+    INVALID_SPAN_CONTEXT,
     Link,
     NonRecordingSpan,
     SpanContext,
@@ -28,7 +30,7 @@ from opentelemetry.trace import (
 )
 from opentelemetry.util.types import AttributeValue
 
-from bus import Handling, Hop
+from bus import Became, Handling, Hop
 from contracts import TOPOLOGY, ids
 
 from .exporting import Tracing
@@ -74,7 +76,7 @@ class SpanWatch:
         self._resource = resource
         self._decide = decide
         self._clock_ns = clock_ns
-        self.started: Callable[[Handling], None] | None = self._activate
+        self.started: Callable[[Callable[[], Handling]], None] | None = self._activate
         self.is_measuring = False
 
     def lagged(self, seconds: float, /) -> None:
@@ -82,22 +84,22 @@ class SpanWatch:
 
     def settled(self, hop: Hop, /) -> None:
         """Make and export the spans of a delivery that is sampled."""
-        of = hop.of
-        decision = self._decide(of)
-        if decision is None or not decision.is_sampled:
+        kept = self._decide(hop.traceparent, hop.query_id)
+        if kept is None:
             return
+        of, became = hop.tell(), hop.became
         now_ns = self._clock_ns()
         began_ns = now_ns
         if hop.started:
             began_ns -= int((time.perf_counter() - hop.started) * 1e9)
         handled_ns = began_ns + int(hop.handled_s * 1e9)
         found = _ids(of)
-        state = None if of.tracestate is None else TraceState.from_header([of.tracestate])
+        state = _state(of)
         sender = SpanContext(found.trace, found.parent, True, _SAMPLED, state)
         process = SpanContext(found.trace, found.process, False, _SAMPLED, state)
-        is_failed = hop.outcome in _FAILURES
+        is_failed = became.outcome in _FAILURES
         # The parent of a query that nobody traced before is a span that there never was.
-        parent = None if decision.is_root and self._is_entry else sender
+        parent = None if kept.is_root and self._is_entry else sender
 
         def make(
             name: str,
@@ -131,18 +133,18 @@ class SpanWatch:
                 SpanKind.INTERNAL,
                 SpanContext(found.trace, found.agent, False, _SAMPLED, state),
                 process,
-                _of_agent(hop),
+                _of_agent(self._stage, became.error),
                 (began_ns, handled_ns),
-                status=_FAILED if hop.error else _UNSET,
+                status=_FAILED if became.error else _UNSET,
             )
-        if hop.destination:
-            message_id = ids.envelope_id(of.message_id, _source(hop))
+        if became.destination:
+            message_id = ids.envelope_id(of.message_id, _source(became, of.stage))
             make(
-                f"send {hop.destination}",
+                f"send {became.destination}",
                 SpanKind.PRODUCER,
                 SpanContext(found.trace, int(ids.span_id(message_id), 16), False, _SAMPLED, state),
                 process,
-                _of_message("send", hop.destination, of, message_id),
+                _of_message("send", became.destination, of, message_id),
                 (handled_ns, now_ns),
             )
         make(
@@ -150,22 +152,45 @@ class SpanWatch:
             SpanKind.CONSUMER,
             process,
             parent,
-            _of_message("process", self._consumes, of, of.message_id) | _of_delivery(hop),
+            _of_message("process", self._consumes, of, of.message_id) | _of_delivery(of, became),
             (began_ns, now_ns),
             links=() if parent is None else (Link(parent),),
             status=_FAILED if is_failed else _UNSET,
         )
 
-    def _activate(self, of: Handling) -> None:
+    def _activate(self, tell: Callable[[], Handling]) -> None:
         """What a handler's own libraries trace, and what they call, belongs to this delivery."""
-        decision = self._decide(of)
-        if decision is None:
-            return
+        _HANDLED.set((self._decide, tell))
+        if _IN_CONTEXT.get() is None:
+            _IN_CONTEXT.set(attach(set_span_in_context(_AGENT)))
+
+
+class _Agent(NonRecordingSpan):
+    """The span of whatever agent runs in this task: worked out for whoever asks, which is nobody in most deliveries."""
+
+    def get_span_context(self) -> SpanContext:
+        if (handled := _HANDLED.get()) is None:
+            return INVALID_SPAN_CONTEXT
+        decide, tell = handled
+        of = tell()
+        if not of.trace_id:
+            return INVALID_SPAN_CONTEXT
         found = _ids(of)
-        flags = _SAMPLED if decision.is_sampled else _NOT_SAMPLED
-        state = None if of.tracestate is None else TraceState.from_header([of.tracestate])
-        agent = SpanContext(found.trace, found.agent, False, flags, state)
-        attach(set_span_in_context(NonRecordingSpan(agent)))  # until the task's next delivery
+        kept = decide(of.traceparent, of.query_id)
+        flags = _NOT_SAMPLED if kept is None else _SAMPLED
+        return SpanContext(found.trace, found.agent, False, flags, _state(of))
+
+
+_AGENT = _Agent(INVALID_SPAN_CONTEXT)
+_HANDLED: ContextVar[tuple[Decide, Callable[[], Handling]] | None] = ContextVar(
+    "handled", default=None
+)
+_IN_CONTEXT: ContextVar[object] = ContextVar("in_context", default=None)
+"""Whether this task has the agent's span active: once for all of its deliveries."""
+
+
+def _state(of: Handling) -> TraceState | None:
+    return None if of.tracestate is None else TraceState.from_header([of.tracestate])
 
 
 def _ids(of: Handling) -> Ids:
@@ -181,9 +206,9 @@ def _ids(of: Handling) -> Ids:
     )
 
 
-def _source(hop: Hop) -> str:
+def _source(became: Became, stage: str) -> str:
     """What the id of the message that was sent is derived from, beside its cause."""
-    return f"{hop.of.stage}-dead" if hop.outcome == "dead" else hop.of.stage
+    return f"{stage}-dead" if became.outcome == "dead" else stage
 
 
 def _of_message(
@@ -200,27 +225,27 @@ def _of_message(
     }
 
 
-def _of_delivery(hop: Hop) -> dict[str, AttributeValue]:
+def _of_delivery(of: Handling, became: Became) -> dict[str, AttributeValue]:
     found: dict[str, AttributeValue] = {
-        "messaging.consumer.group.name": hop.of.stage,
-        "groundwire.entry": hop.of.entry,
-        "groundwire.attempt": hop.of.attempt,
-        "groundwire.deliveries": hop.of.deliveries,
-        "groundwire.outcome": hop.outcome,
+        "messaging.consumer.group.name": of.stage,
+        "groundwire.entry": of.entry,
+        "groundwire.attempt": of.attempt,
+        "groundwire.deliveries": of.deliveries,
+        "groundwire.outcome": became.outcome,
     }
-    if hop.reason or hop.error:
-        found["error.type"] = hop.error or hop.reason
-    if hop.reason:
-        found["groundwire.reason"] = hop.reason
+    if became.reason or became.error:
+        found["error.type"] = became.error or became.reason
+    if became.reason:
+        found["groundwire.reason"] = became.reason
     return found
 
 
-def _of_agent(hop: Hop) -> dict[str, AttributeValue]:
+def _of_agent(stage: str, error: str) -> dict[str, AttributeValue]:
     found: dict[str, AttributeValue] = {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.provider.name": "groundwire",
-        "gen_ai.agent.name": hop.of.stage,
+        "gen_ai.agent.name": stage,
     }
-    if hop.error:
-        found["error.type"] = hop.error
+    if error:
+        found["error.type"] = error
     return found

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 import fakeredis
 import redis
 
-from bus import Backend, Bus, BusConfig, Handling, Hop, UrlBackend, Watch, Worker
+from bus import Backend, Became, Bus, BusConfig, Handling, Hop, UrlBackend, Watch, Worker
 from bus.address import Node
 from bus.delivery import fields_of
 from bus.failed import DeadRecord
@@ -116,6 +116,15 @@ class Lines:
         return sum(name == event for name, _ in self.lines)
 
 
+HANDLING = Handling("critic", 0, "0-a", "1-0", 1, 1, traceparent=f"00-{'a' * 32}-{'b' * 16}-01")
+
+
+def hop(became: Became, *, is_redelivery: bool = False) -> Hop:
+    """What a watch is told of HANDLING."""
+    of = HANDLING
+    return Hop(became, lambda: of, of.query_id, of.traceparent, is_redelivery, 0.004, 0.002)
+
+
 class Noted:
     """A watch that remembers."""
 
@@ -124,7 +133,10 @@ class Noted:
         self.lags: list[float] = []
         self.is_measuring = True
         self.begun: list[Handling] = []
-        self.started: Callable[[Handling], None] | None = self.begun.append
+        self.started: Callable[[Callable[[], Handling]], None] | None = self._begin
+
+    def _begin(self, tell: Callable[[], Handling]) -> None:
+        self.begun.append(tell())
 
     def settled(self, hop: Hop, /) -> None:
         """Take note."""

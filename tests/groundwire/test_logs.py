@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bus_system import NOOP, STAGES, FakeBackend, Lines, System, query
+from bus_system import HANDLING, NOOP, STAGES, FakeBackend, Lines, System, hop, query
 
-from bus import Handling, Hop
+from bus import Became
 from contracts import Permanent, Transient, Value
 from groundwire import logs
 from groundwire.narrating import Narrator
@@ -21,8 +21,7 @@ from groundwire.sink import Sink
 
 ROOT = Path(__file__).parents[2]
 QUESTION = "Where do the guaranteed marmots sleep?"
-OF = Handling("critic", 0, "0-a", "1-0", 1, 1, traceparent=f"00-{'a' * 32}-{'b' * 16}-01")
-HOP = Hop(OF, "emitted", "", "", waited_s=0.004, handled_s=0.002)
+EMITTED = Became("emitted")
 
 
 def said_in(folder: str) -> Iterator[str]:
@@ -57,12 +56,10 @@ def test_a_line_has_the_ids_of_its_delivery() -> None:
     log = Lines()
     narrator = Narrator(log, is_verbose=True)
     assert narrator.started is not None
-    narrator.started(OF)
-    narrator.settled(HOP)
-    narrator.settled(
-        HOP._replace(outcome="dead", reason="permanent", result="failed", error="Permanent")
-    )
-    narrator.settled(HOP._replace(outcome="answered", result="rejected"))
+    narrator.started(lambda: HANDLING)
+    narrator.settled(hop(EMITTED))
+    narrator.settled(hop(Became("dead", "permanent", "failed", error="Permanent")))
+    narrator.settled(hop(Became("answered", result="rejected")))
     names = [name for name, _ in log.lines]
     assert names == ["delivery.started", "delivery.emitted", "delivery.dead", "query.rejected"]
     ids = {"query_id": "0-a", "stage": "critic", "lane": 0, "entry": "1-0", "attempt": 1}
@@ -76,15 +73,15 @@ def test_what_goes_on_as_it_should_is_told_once_a_query() -> None:
     log = Lines()
     narrator = Narrator(log, is_verbose=False)
     assert narrator.started is None
-    narrator.settled(HOP)
+    narrator.settled(hop(EMITTED))
     assert log.lines == []
-    narrator.settled(HOP._replace(outcome="answered", result="answered"))
+    narrator.settled(hop(Became("answered", result="answered")))
     assert log.count("query.answered") == 1
 
 
 def test_an_id_that_is_a_text_is_not_told() -> None:
     """A stranger's message may hold anything where an id should be."""
-    stranger = OF._replace(query_id=QUESTION, traceparent=f"00-{QUESTION}")
+    stranger = HANDLING._replace(query_id=QUESTION, traceparent=f"00-{QUESTION}")
     assert stranger.fields()["query_id"] == stranger.fields()["trace_id"] == ""
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bus_system import Lines
+from bus_system import Lines, hop
 
-from bus import Handling, Hop, Vitals
+from bus import Became, Vitals
 from groundwire.health import Answers, listening
 from groundwire.metrics import GAUGES, WorkerMetrics
 from groundwire.observing import observing
@@ -20,8 +20,6 @@ from groundwire.settings import load_settings
 NOW = 1_000.0
 WELL = Vitals("critic", 0, "drafts", read_at=NOW - 1, has_group=True, ticked_at=NOW - 0.2)
 LIMITS = Limits(block_s=2.0, oldest_s=60.0)
-OF = Handling("critic", 0, "0-a", "1-0", attempt=1, deliveries=1)
-HOP = Hop(OF, "emitted", "", "", waited_s=0.004, handled_s=0.002)
 
 
 def get(port: int, path: str) -> tuple[int, str]:
@@ -83,9 +81,9 @@ def test_the_port_answers_yes_no_and_numbers() -> None:
 def test_metrics_have_base_units_and_no_ids() -> None:
     """Counted by stage, outcome and reason; timed in seconds; what stands comes from the last tick."""
     metrics = WorkerMetrics("critic", lambda: [replace(WELL, backlog=7, open=3, oldest_s=1.5)])
-    metrics.settled(HOP)
-    metrics.settled(HOP._replace(outcome="dead", reason="permanent", result="failed"))
-    metrics.settled(HOP._replace(of=OF._replace(deliveries=2)))
+    metrics.settled(hop(Became("emitted")))
+    metrics.settled(hop(Became("dead", "permanent", "failed")))
+    metrics.settled(hop(Became("emitted"), is_redelivery=True))
     metrics.lagged(0.2)
     kind, body = metrics.text()
     lines = body.decode().splitlines()

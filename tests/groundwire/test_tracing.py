@@ -14,19 +14,20 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import (
     ALWAYS_ON,
     DEFAULT_ON,
+    Decision,
     ParentBasedTraceIdRatio,
     Sampler,
     TraceIdRatioBased,
 )
 from opentelemetry.trace import SpanKind, StatusCode
 
-from bus import Bus, Handling
+from bus import Bus
 from bus.delivery import fields_of
 from contracts import Permanent, Query, Transient, Value, ids
 from groundwire.doctor.machine import judge_traces
 from groundwire.tracing import is_wanted, tracing
 from groundwire.tracing.origin import ClientSpans
-from groundwire.tracing.sampling import deciding
+from groundwire.tracing.sampling import Kept, deciding
 from groundwire.tracing.spans import SpanWatch
 
 QUESTION = "Where do the guaranteed marmots sleep?"
@@ -217,38 +218,40 @@ async def test_vendors_state_travels_with_the_trace() -> None:
     assert "tracestate" not in json.loads(fields_of(flat)[b"event"])
 
 
-def of(query_id: str, traceparent: str | None = None) -> Handling:
-    """A delivery of a query; its trace derived from its id where none is given."""
-    derived = f"00-{ids.trace_id(query_id)}-{'b' * 16}-01"
-    return Handling("critic", 0, query_id, "1-0", 1, 1, traceparent=traceparent or derived)
+def derived(query_id: str) -> tuple[str, str]:
+    """The traceparent of a query that nobody traced, and its id."""
+    return f"00-{ids.trace_id(query_id)}-{'b' * 16}-01", query_id
 
 
 def test_all_stages_keep_the_same_share_of_traces() -> None:
     """By the id of a trace that nobody sampled yet, whatever the sampler; every process comes to the same."""
     for sampler in (ParentBasedTraceIdRatio(0.25), TraceIdRatioBased(0.25)):
         decide, again = deciding(sampler), deciding(sampler)
-        found = [decide(of(f"0-{number}")) for number in range(2000)]
-        assert found == [again(of(f"0-{number}")) for number in range(2000)]
-        kept = sum(one is not None and one.is_sampled for one in found)
-        assert 400 < kept < 600
-        assert all(one is not None and one.is_root for one in found)
+        found = [decide(*derived(f"0-{number}")) for number in range(2000)]
+        assert found == [again(*derived(f"0-{number}")) for number in range(2000)]
+        kept = [one for one in found if one is not None]
+        assert 400 < len(kept) < 600
+        assert all(one.is_root for one in kept)
+        plain = [
+            sampler.should_sample(None, int(ids.trace_id(f"0-{n}"), 16), "x") for n in range(2000)
+        ]
+        assert [one is not None for one in found] == [
+            one.decision is Decision.RECORD_AND_SAMPLE for one in plain
+        ]
 
 
 @pytest.mark.parametrize(("flags", "kept"), [("01", True), ("00", False), ("03", True)])
 def test_a_caller_who_samples_has_decided(flags: str, kept: bool) -> None:
     """Unless the sampler doesn't go by the parent."""
     traceparent = f"00-{'a' * 32}-{'b' * 16}-{flags}"
-    decision = deciding(ParentBasedTraceIdRatio(0.0))(of("0-a", traceparent))
-    assert decision is not None
-    assert (decision.is_sampled, decision.is_root) == (kept, False)
-    decision = deciding(ALWAYS_ON)(of("0-a", traceparent))
-    assert decision is not None
-    assert decision.is_sampled
+    decided = deciding(ParentBasedTraceIdRatio(0.0))(traceparent, "0-a")
+    assert decided == (Kept(is_root=False) if kept else None)
+    assert deciding(ALWAYS_ON)(traceparent, "0-a") == Kept(is_root=False)
 
 
 def test_a_message_without_a_trace_is_in_none() -> None:
     """A stranger's."""
-    assert deciding(ALWAYS_ON)(of("0-a", "00-what?")) is None
+    assert deciding(ALWAYS_ON)("00-what?", "0-a") is None
 
 
 @pytest.mark.parametrize(

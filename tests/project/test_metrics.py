@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 import yaml
+from bus_system import hop
 
-from bus import Handling, Hop, StageStatus, SystemStatus, Vitals
+from bus import Became, StageStatus, SystemStatus, Vitals
 from contracts import OUTCOMES, TOPOLOGY
 from groundwire.cli.dashboard import text
 from groundwire.dashboard import panels
@@ -19,8 +20,6 @@ from .queries import exported, unanswerable
 from .repository import ROOT
 
 FOLDER = METRICS.parent / "metrics"
-OF = Handling("critic", 0, "0-1", "1-0", 1, 2)
-HOP = Hop(OF, "dead", "permanent", "failed", waited_s=0.1, handled_s=0.1)
 RULES: list[dict[str, Any]] = yaml.safe_load((FOLDER / "alerts.yml").read_text("utf-8"))["groups"][
     0
 ]["rules"]
@@ -30,7 +29,7 @@ EXPRESSIONS = [target.expression for panel in panels() for target in panel.targe
 def pages() -> list[str]:
     """What a worker and the whole export, once everything has happened that can be counted."""
     worker = WorkerMetrics("critic", lambda: [Vitals("critic", 0, "drafts", read_at=0.0)])
-    worker.settled(HOP)
+    worker.settled(hop(Became("dead", "permanent", "failed"), is_redelivery=True))
     worker.lagged(0.1)
     whole = Whole()
     stages = (StageStatus("critic", 1, 0, 0, 0, None),)
