@@ -24,7 +24,7 @@ class BusConfig:
     idempotency_ttl_s: float = 86_400.0
     raw_ttl_s: float = 7 * 86_400.0
     durable_replicas: int = 1
-    """Confirmations that a durable submit waits for, where a replica may take over."""
+    """Confirmations that a durable submit waits for, where a replica may take over; 0: the disk's."""
     open_mark: int = 10_000
     backlog_mark: int = 1_000
     concurrency: int = 8

@@ -11,7 +11,7 @@ _MARGIN_S = 0.5
 
 async def confirm_stored(wire: Wire, query_id: str, *, replicas: int, timeout_s: float) -> None:
     """Return once this connection's writes are in the append-only file, or on one replica; where a replica may
-    take over, on `replicas` of them.
+    take over, on `replicas` of them (0: the file all the same).
 
     Must follow the write on the same connection. NotDurable says why there is no confirmation; the
     query is accepted all the same, and its submit may be repeated.
@@ -41,7 +41,7 @@ _MISSING = {
 
 
 async def _confirmed(wire: Wire, replicas: int, timeout_ms: int) -> bool:
-    if wire.is_replicated:  # a disk that isn't asked any more keeps nothing
+    if wire.is_replicated and replicas:  # a disk that isn't asked any more keeps nothing
         try:
             confirmed: int = await wire.call("WAIT", replicas, timeout_ms)
         except errors.ResponseError:  # a replica itself by now

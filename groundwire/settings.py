@@ -89,9 +89,11 @@ class Settings(BaseModel):
     idempotency_ttl_s: WholeSeconds = Field(
         86400, description="Seconds an idempotency key is remembered."
     )
-    durable_replicas: Count = Field(
+    durable_replicas: int = Field(
         1,
-        description="Replicas that confirm a durable submit on a cluster or a Sentinel set: as many as a primary has.",
+        ge=0,
+        description="Replicas that confirm a durable submit on a cluster or a Sentinel set: as many as a primary has; "
+        "0: the disk.",
     )
     open_mark: Count = Field(10000, description="Open queries above which submit refuses.")
     backlog_mark: Count = Field(1000, description="Backlog of a stage above which readers pause.")
