@@ -23,6 +23,7 @@ from contracts import (
 )
 from contracts.ids import lane_of, lanes_of_query
 
+from .awaiting import Awaiting
 from .backend import Backend, UrlBackend
 from .clock import ServerClock, time_reply_ms
 from .config import BusConfig
@@ -35,15 +36,14 @@ from .log import Log, no_log
 from .opening import Opening, mint_query_id, open_query
 from .origin import Context, Origin
 from .pause import Pause
-from .results import Result, Waiters, read_results, response_of, streams_of
+from .results import Result, read_results, streams_of
 from .status import SystemStatus, live_workers, read_status
 from .verify import Verification, verify
-from .wire import Wire, Wires, is_wrong_type, text
+from .wire import Wire, Wires, text
 
 _CLOCK_TRUSTED_S = 10.0
 _SUBMIT_TRIES = 5
 _NO_UNICODE = "the question is not valid Unicode (a lone surrogate)"
-_RECHECK_S = 2.0
 _CHUNK = 100
 _CHUNK_BYTES = 1 << 20
 
@@ -67,8 +67,7 @@ class Bus:
         self._topology = topology
         self._clock = ServerClock()
         self._wires = Wires(backend, self.config.reply_timeout_s)
-        self._reading: list[Wire] = []
-        self._waiters: dict[int, Waiters] = {}
+        self._awaiting = Awaiting(backend, self._wires, self.config)
         self.dead = DeadLetters(self._wires, self.config, self._clock)
         """The dead letters: list, show, replay, discard."""
 
@@ -90,10 +89,7 @@ class Bus:
 
     async def close(self) -> None:
         """Close all connections."""
-        for waiters in self._waiters.values():
-            await waiters.close()
-        for wire in self._reading:
-            await wire.close()
+        await self._awaiting.close()
         await self._wires.close()
 
     async def submit(
@@ -175,53 +171,11 @@ class Bus:
         """The result of a query, waited for; ResultTimeout leaves the query open."""
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._first(query_id)
+                return await self._awaiting.result(query_id)
         except TimeoutError:
             raise ResultTimeout(
                 f"no result for {query_id} after {timeout_s:g} s; it is still open"
             ) from None
-
-    async def _first(self, query_id: str) -> FormattedResponse:
-        """The result, from whichever lane has it."""
-        lanes = lanes_of_query(query_id, self.config.lanes)
-        if len(lanes) == 1:
-            return await self._result(lanes[0], query_id)
-        waiting = [asyncio.create_task(self._result(lane, query_id)) for lane in lanes]
-        try:
-            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            return done.pop().result()
-        finally:
-            for task in waiting:
-                task.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
-
-    async def _result(self, lane: int, query_id: str) -> FormattedResponse:
-        key = Keys(lane).result(query_id)
-        waiters = self._waiters.get(lane)
-        if waiters is None:
-            reading = Wire(self._backend, self.config.reply_timeout_s + 1.0, lane)
-            self._reading.append(reading)
-            waiters = self._waiters[lane] = Waiters(lane, reading, self._wires[lane])
-        await waiters.find_position()
-        async with waiters.waiting(query_id) as future:
-            while not future.done():
-                raw = await self._stored(lane, key)
-                if raw is not None:
-                    return response_of(raw)
-                await asyncio.wait([future], timeout=_RECHECK_S)
-            return future.result()
-
-    async def _stored(self, lane: int, key: str) -> bytes | None:
-        """The result key; None also while the server is away, for it comes back, and over a stranger's list."""
-        try:
-            raw: bytes | None = await self._wires[lane].call("GET", key)
-        except Unreachable:
-            return None
-        except errors.ResponseError as error:
-            if is_wrong_type(error):
-                return None  # the result will overwrite it
-            raise
-        return raw
 
     async def results(self, outcome: str = "all", *, after: str = "$") -> AsyncIterator[Result]:
         """Results as they come: `answered`, `out_of_scope`, `rejected`, `failed` or `all`.

@@ -232,14 +232,9 @@ async def open_arena(setup: Setup, seed: int) -> AsyncIterator[Arena]:
         wires = Wires(UrlBackend(site.url), config.reply_timeout_s)
         stack.push_async_callback(wires.close)
 
-        async def client(url: str, config: BusConfig = config) -> Bus:
-            return await stack.enter_async_context(Bus(UrlBackend(url), config))
-
-        direct = await client(site.url)
-        buses = [await client(url) for _ in range(_CONNECTIONS)]
-        hasty = await client(url, replace(config, deadline_s=HASTY_S))
+        direct = await _client(stack, site.url, config)
         book = Book()
-        load = Load(buses, hasty, book, seed, durable=UrlBackend(url).is_replicated)
+        load = await _load(stack, url, config, book, seed)
 
         async def on_death(stage: str, consumer: str, code: int) -> None:
             await load.bus.pronounce_dead(stage, consumer)
@@ -272,6 +267,16 @@ async def open_arena(setup: Setup, seed: int) -> AsyncIterator[Arena]:
             finally:
                 _thaw_all(supervisor)
                 await supervisor.stop(config.grace_s)
+
+
+async def _client(stack: AsyncExitStack, url: str, config: BusConfig) -> Bus:
+    return await stack.enter_async_context(Bus(UrlBackend(url), config))
+
+
+async def _load(stack: AsyncExitStack, url: str, config: BusConfig, book: Book, seed: int) -> Load:
+    buses = [await _client(stack, url, config) for _ in range(_CONNECTIONS)]
+    hasty = await _client(stack, url, replace(config, deadline_s=HASTY_S))
+    return Load(buses, hasty, book, seed, durable=UrlBackend(url).is_replicated)
 
 
 async def _start(bus: Bus, wires: Wires) -> Start:
