@@ -14,7 +14,7 @@ from .wanted import fault_of, is_wanted
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 
-FLUSH_S = 1.0
+FLUSH_S = 2.0
 """How long an exit waits for what was not exported yet."""
 _NAME = "groundwire"
 

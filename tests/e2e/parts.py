@@ -13,7 +13,7 @@ from .machine import HANDBOOK, Home, end
 
 
 @contextmanager
-def server_and_corpus(folder: Path) -> Iterator[Home]:
+def server_and_corpus(folder: Path, *variables: tuple[str, str]) -> Iterator[Home]:
     """A server and the handbook, and no worker yet."""
     with temporary_server() as server:
         home = Home(
@@ -22,6 +22,7 @@ def server_and_corpus(folder: Path) -> Iterator[Home]:
                 ("GROUNDWIRE_REDIS_URL_FILE", str(server.url_file)),
                 ("GROUNDWIRE_ALIVE_TTL_S", "1"),
                 ("GROUNDWIRE_LOG_LEVEL", "debug"),
+                *variables,
             ),
         )
         ingested = home.run("ingest", HANDBOOK)

@@ -11,6 +11,7 @@ import redis
 from bus import Bus
 from contracts import FormattedResponse
 
+from .collector import Collector, collecting
 from .machine import START_S, Home, add, call, query, soon
 from .parts import server_and_corpus, stage_status, workers
 
@@ -160,8 +161,13 @@ async def submit_one_for_each_place(bus: Bus) -> dict[str, str]:
 
 
 async def test_a_corrupted_draft_is_rejected_and_its_text_is_nowhere(tmp_path: Path) -> None:
-    """In no result, result key, event, record, log or failed message: only under the operator's raw key."""
-    with server_and_corpus(tmp_path) as home, workers(home) as start, home.redis() as server:
+    """In no result, result key, event, record, log, trace or failed message: only under the operator's raw key."""
+    with (
+        collecting() as collector,
+        server_and_corpus(tmp_path, *collector.variables) as home,
+        workers(home) as start,
+        home.redis() as server,
+    ):
         for stage in ("understand", "retrieve", "synthesize"):
             start(stage)
         async with home.connect() as bus:
@@ -183,6 +189,7 @@ async def test_a_corrupted_draft_is_rejected_and_its_text_is_nowhere(tmp_path: P
         assert len(new) > 2 * len(LIE)
         holders = [name for name, held in everything_in(server) if any(one in held for one in new)]
         assert_nothing_in_logs(home, new)
+    assert_nothing_in_traces(collector, new)
     assert_refused(results)
     assert [entry.record.query_id for entry in dead] == [
         query_id for query_id, place in places.items() if place == "no message"
@@ -197,6 +204,14 @@ def assert_refused(results: dict[str, FormattedResponse]) -> None:
     for result in results.values():
         assert result.segments == ()
         assert MARK not in result.model_dump_json()
+
+
+def assert_nothing_in_traces(collector: Collector, new: set[bytes]) -> None:
+    """Five processes have exported all that they did, and no span has a word of it, or of the question."""
+    names = {span.name for _, span in collector.spans()}
+    assert {"process queries", "invoke_agent critic", "send results.rejected"} <= names
+    sent = b"".join(collector.bodies)
+    assert not [one for one in new | pieces(QUESTION) if one in sent]
 
 
 def assert_nothing_in_logs(home: Home, new: set[bytes]) -> None:
