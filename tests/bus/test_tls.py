@@ -1,17 +1,21 @@
 """TLS: a private authority, a client's certificate, and what is said of a handshake that fails."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from bus_system import FAST, System
+from bus_system import FAST, System, soon
 from tls_front import Papers, tls_front
 
 from bus import Tls, UrlBackend
 from bus.wire import Wire
 from contracts import Misconfigured, Query, Unreachable
+from contracts.ids import lane_of_query
+from groundwire.embedded.several import TemporaryCluster
 
 pytestmark = pytest.mark.server
 
@@ -57,6 +61,33 @@ async def test_a_query_is_answered_over_tls_with_certificates_on_both_sides(
             query_id = await system.bus.submit(Query(text="refund?", session_id="s"))
             response = await system.bus.result(query_id, timeout_s=10.0)
     assert response.query_id == query_id
+
+
+async def test_a_cluster_is_spoken_to_by_tls_at_every_node(papers: Papers) -> None:
+    """Also at those that only its nodes name: they announce the ports that speak TLS, and nothing goes plain."""
+    cluster = TemporaryCluster(replicas=0)
+    with ExitStack() as stack:
+        stack.callback(cluster.stop)
+        context = papers.context()
+        fronts = [stack.enter_context(tls_front(node.url, context)) for node in cluster.nodes]
+        ports = [str(urlsplit(url).port) for url in fronts]
+        for node, port in zip(cluster.nodes, ports, strict=True):
+            assert node.ask("CONFIG", "SET", "cluster-announce-port", port) == "+OK"
+
+        async def is_announced() -> bool:
+            tables = [node.ask("CLUSTER", "NODES") for node in cluster.nodes]
+            return all(f":{port}@" in table for table in tables for port in ports)
+
+        await soon(is_announced)
+        url = fronts[0].replace("rediss://", "rediss+cluster://")
+        lanes = replace(FAST, lanes=4)
+        async with System(UrlBackend(url, Tls(papers.ca)), lanes) as system, system.running():
+            asked = [Query(text="refund?", session_id=f"s{number}") for number in range(12)]
+            ids = await system.bus.submit_many(asked)
+            for query_id in ids:
+                await system.bus.result(query_id, timeout_s=10.0)
+            assert all(lane.holds for lane in await system.bus.verify())
+    assert {lane_of_query(query_id) for query_id in ids} == {0, 1, 2, 3}
 
 
 async def test_a_server_signed_by_none_that_is_trusted_is_told_with_the_setting(
