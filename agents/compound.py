@@ -7,9 +7,16 @@ _OPENERS = (
     "how|what|when|where|who|which|why|whose|is|are|am|do|does|did|can|could|will|would|should|may|"
     "must|has|have"
 )
+_WHAT = "what|when|where|which|whom|whose|how"
+_BEFORE = (
+    "about|after|at|before|between|by|during|for|from|in|on|since|till|to|until|under|with|within"
+)
+"""A question may begin with one of them and then with one of `_WHAT`: "until when may I …"."""
 _SENTENCE = re.compile(r"(?<=[?!;])\s+|(?<=[.])\s+(?=[A-Z])")
 _CLAUSE = re.compile(
-    rf"\s*(?:,|;)?\s+(?:and|also|plus|or)\s+(?:also\s+)?(?=(?:{_OPENERS})(?:'s)?\s)", re.IGNORECASE
+    rf"\s*(?:,|;)?\s+(?:and|also|plus|or)\s+(?:also\s+)?"
+    rf"(?=(?:(?:{_OPENERS})(?:'s)?|(?:{_BEFORE})\s+(?:{_WHAT}))\s)",
+    re.IGNORECASE,
 )
 _LEAD = r"(?:(?:what|which|where|how)(?:'s|\s+is|\s+are|\s+about)|tell me|explain|show me)"
 _PAIR = re.compile(

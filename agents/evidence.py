@@ -228,7 +228,6 @@ def _lacking(one: Seen, best: int, beside: Sequence[int]) -> Features:
         "aligned_mean": _mean(aligned),
         "aligned_worst": _mean(sorted(aligned)[:2]),
         "denies": float(negates(question.text) != has.negation),
-        "asks_denied": float(negates(question.text)),
         "terms": math.log1p(len(question.stems)),
     }
 

@@ -18,6 +18,10 @@ from agents.compound import MOST_PARTS, split
             "How do I cancel and will I get a refund?",
             ("How do I cancel", "will I get a refund?"),
         ),
+        (
+            "What does it cost, and until when may I return it?",
+            ("What does it cost", "until when may I return it?"),
+        ),
         ("Can I pay by card? What does it cost?", ("Can I pay by card?", "What does it cost?")),
         (
             "What are the prices and the limits?",
