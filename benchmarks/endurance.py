@@ -14,20 +14,18 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from typing import Any
 
 import redis.asyncio as aioredis
 from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from bus import BusConfig, UrlBackend, Worker
+from bus import BusConfig, UrlBackend
 from bus.client import Bus
 from contracts import TOPOLOGY, Query
 from groundwire.embedded import temporary_server
-from groundwire.loop import run, settle_heap
-from groundwire.noop import HANDLERS
 
-from .child import die_with_parent
+from .crew import crew
 from .resident import memory_of
 
 QUERIES = 1_000_000
@@ -42,52 +40,14 @@ def limits(kept_s: float) -> BusConfig:
     return BusConfig(result_ttl_s=kept_s, idempotency_ttl_s=kept_s)
 
 
-async def work(url: str, stage: str, config: BusConfig) -> None:
-    """Work as one stage for ever; says so on stdout once it reads."""
-    settle_heap()
-    worker = Worker(
-        TOPOLOGY.stage(stage),
-        HANDLERS[stage],
-        backend=UrlBackend(url),
-        consumer=f"{stage}-{os.getpid()}",
-        config=config,
-    )
-    running = asyncio.create_task(worker.run())
-    await worker.ready.wait()
-    print("ready", flush=True)
-    await running
-
-
-@asynccontextmanager
-async def workers(url: str, kept_s: float) -> AsyncIterator[dict[str, int]]:
-    """A process for each stage, by name; killed at the end."""
-    started: dict[str, asyncio.subprocess.Process] = {}
-    try:
-        for stage in TOPOLOGY.stages:
-            told = ["--url", url, "--stage", stage.name, "--kept", str(kept_s)]
-            command = [sys.executable, "-m", "benchmarks.endurance", *told]
-            started[stage.name] = await asyncio.create_subprocess_exec(
-                *command, stdout=asyncio.subprocess.PIPE
-            )
-        for process in started.values():
-            assert process.stdout
-            if await process.stdout.readline() != b"ready\n":
-                raise SystemExit("a worker of the benchmark ended before it was ready")
-        yield {name: process.pid for name, process in started.items()}
-    finally:
-        for process in started.values():
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
-
-
 async def measure(queries: int, steps: int, kept_s: float, progress: Progress) -> dict[str, Any]:
     """Put all through, and look at memory after each of so many equal steps."""
     looks: list[dict[str, float]] = []
     task = progress.add_task("queries", total=queries)
     async with AsyncExitStack() as stack:
         server = stack.enter_context(temporary_server())
-        pids = await stack.enter_async_context(workers(server.url, kept_s))
+        of_stage = await stack.enter_async_context(crew(server.url, limits(kept_s)))
+        pids = {stage: pid for stage, [pid] in of_stage.items()} | {"client": os.getpid()}
         r = await stack.enter_async_context(aioredis.Redis.from_url(server.url))
         bus = await stack.enter_async_context(Bus(UrlBackend(server.url), limits(kept_s)))
         busy_s = 0.0
@@ -96,7 +56,7 @@ async def measure(queries: int, steps: int, kept_s: float, progress: Progress) -
             async for ended in _put_through(bus, queries * look // steps):
                 progress.update(task, completed=ended)
             busy_s += time.monotonic() - started
-            looks.append(await _look(r, {**pids, "client": os.getpid()}))
+            looks.append(await _look(r, pids))
         [law] = await bus.verify()
     return {
         "queries": queries,
@@ -167,13 +127,7 @@ def main() -> None:
     parser.add_argument("--looks", type=int, default=10)
     parser.add_argument("--kept", type=float, default=5.0, help="seconds that results are kept")
     parser.add_argument("--json", action="store_true", help="the figures as JSON")
-    parser.add_argument("--stage", help=argparse.SUPPRESS)
-    parser.add_argument("--url", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.stage:
-        die_with_parent()
-        run(work(options.url, options.stage, limits(options.kept)))
-        return
     columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, disable=not sys.stderr.isatty()) as progress:
         report = asyncio.run(measure(options.queries, options.looks, options.kept, progress))

@@ -9,26 +9,23 @@ figures are medians of the rounds. Losses and doubles are counted from the resul
 import argparse
 import asyncio
 import json
-import os
 import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
 from rich.console import Console
 from rich.table import Table
 
-from bus import Bus, BusConfig, UrlBackend, Worker
-from contracts import TOPOLOGY, Query
+from bus import Bus, BusConfig, UrlBackend
+from contracts import Query
 from groundwire.embedded import temporary_server
 from groundwire.embedded.several import temporary_cluster
-from groundwire.loop import run, settle_heap
-from groundwire.noop import HANDLERS
 
-from .child import die_with_parent
+from .crew import crew
 
 ARRANGEMENTS: tuple[tuple[int, int], ...] = ((1, 1), (1, 4), (4, 4))
 """Lanes, workers of each stage."""
@@ -55,49 +52,10 @@ def limits(lanes: int) -> BusConfig:
     return BusConfig(lanes=lanes, open_mark=1_000_000)
 
 
-async def work(url: str, stage: str, lanes: int) -> None:
-    """Work as one stage for ever; says so on stdout once it reads."""
-    settle_heap()
-    worker = Worker(
-        TOPOLOGY.stage(stage),
-        HANDLERS[stage],
-        backend=UrlBackend(url),
-        consumer=f"{stage}-{os.getpid()}",
-        config=limits(lanes),
-    )
-    running = asyncio.create_task(worker.run())
-    await worker.ready.wait()
-    print("ready", flush=True)
-    await running
-
-
-@asynccontextmanager
-async def workers(url: str, lanes: int, count: int) -> AsyncIterator[None]:
-    """So many processes for each stage, ready; killed at the end."""
-    started: list[asyncio.subprocess.Process] = []
-    try:
-        for stage in TOPOLOGY.stages:
-            told = ("--url", url, "--stage", stage.name, "--lanes", str(lanes))
-            command = (sys.executable, "-m", "benchmarks.lanes", *told)
-            started += [
-                await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-                for _ in range(count)
-            ]
-        for process in started:
-            assert process.stdout
-            if await process.stdout.readline() != b"ready\n":
-                raise SystemExit("a worker of the benchmark ended before it was ready")
-        yield
-    finally:
-        for process in started:
-            if process.returncode is None:
-                process.kill()
-            await process.wait()
-
-
 async def measure(url: str, lanes: int, count: int, queries: int, rounds: int) -> Figures:
     """One arrangement."""
-    async with workers(url, lanes, count), Bus(UrlBackend(url), limits(lanes)) as bus:
+    config = limits(lanes)
+    async with crew(url, config, count), Bus(UrlBackend(url), config) as bus:
         ids = await _drain(bus, _WARM_UP, 0)
         rates = []
         for number in range(1, rounds + 1):
@@ -171,14 +129,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cluster", action="store_true", help="three primaries, a replica each")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--url", help=argparse.SUPPRESS)
-    parser.add_argument("--stage", help=argparse.SUPPRESS)
     parser.add_argument("--lanes", type=int, help="of one arrangement instead of the three")
     parser.add_argument("--workers", type=int, default=1, help="of each stage in it")
     options = parser.parse_args()
-    if options.stage:
-        die_with_parent()
-        run(work(options.url, options.stage, options.lanes))
     arrangements = ARRANGEMENTS
     if options.lanes is not None:
         arrangements = ((options.lanes, options.workers),)
