@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bus import Bus, BusConfig, UrlBackend, Verification
+from bus.address import parse_address
 from bus.durable import confirm_stored
 from bus.keys import LANES, Keys, lane_of_key
 from bus.results import lanes_of, latest, streams_of
@@ -90,7 +91,7 @@ class Setup:
     def offers(self) -> frozenset[Need]:
         """What of the needs of faults it meets."""
         if self.guest is not None:
-            is_one = not UrlBackend(self.guest.url).is_replicated
+            is_one = parse_address(self.guest.url).kind == "single"
             return frozenset[Need]({"any", "one server"} if is_one else {"any"})
         if self.clustered:
             return frozenset[Need]({"any", "own cluster"})

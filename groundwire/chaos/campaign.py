@@ -37,12 +37,14 @@ class Campaign:
     @property
     def faults(self) -> tuple[Fault, ...]:
         """What is inflicted."""
-        return tuple(fault for fault in self.chosen if fault.name not in self.left_out)
+        offers = self.setup.offers
+        return tuple(fault for fault in self.chosen if fault.needs in offers)
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """The chosen faults that make no sense there, or that a guest's server is spared."""
-        return tuple(fault.name for fault in self.chosen if fault.needs not in self.setup.offers)
+        offers = self.setup.offers
+        return tuple(fault.name for fault in self.chosen if fault.needs not in offers)
 
 
 @dataclass(frozen=True)
