@@ -1,7 +1,6 @@
 """Making a backup of a running system: at one moment of the server's, with whatever that names."""
 
 import asyncio
-import os
 import shutil
 import time
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from bus.saving import save
 from contracts import Invalid, Misconfigured
 from groundwire.client import server_at, system_url
 from groundwire.corpus import copy_root
+from groundwire.corpus.durable import sync, sync_tree
 from groundwire.embedded import take_dump
 from groundwire.settings import Settings
 
@@ -89,15 +89,6 @@ async def _server(settings: Settings, dump: Path, on_step: Callable[[str], None]
 
 def _finish(partial: Path, folder: Path, manifest: Manifest) -> None:
     (partial / MANIFEST).write_bytes(manifest.to_bytes())
-    for path in (*partial.rglob("*"), partial):
-        _sync(path)
+    sync_tree(partial)
     partial.rename(folder)
-    _sync(folder.parent)
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync(folder.parent)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from contracts import Misconfigured
+from groundwire.corpus.durable import digest_of
 
 __all__ = ["DUMP", "MANIFEST", "Manifest", "check", "digests_of", "read"]
 
@@ -68,8 +69,7 @@ def digests_of(folder: Path) -> dict[str, str]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name != MANIFEST:
-            with path.open("rb") as file:
-                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+            found[name] = digest_of(path)
     return found
 
 
