@@ -5,19 +5,18 @@
 
 import asyncio
 import json
-import os
 import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 
-from bus import BusConfig, UrlBackend, Worker
+from bus import BusConfig
 from contracts import TOPOLOGY
-from groundwire.loop import run, settle_heap
-from groundwire.noop import HANDLERS
+from groundwire.loop import run
 
 from .child import die_with_parent
+from .ours import serve
 
 
 @asynccontextmanager
@@ -49,18 +48,7 @@ async def crew(
 
 async def _work(url: str, stage: str, config: BusConfig) -> None:
     """Work as one stage for ever; says so on stdout once it reads."""
-    settle_heap()
-    worker = Worker(
-        TOPOLOGY.stage(stage),
-        HANDLERS[stage],
-        backend=UrlBackend(url),
-        consumer=f"{stage}-{os.getpid()}",
-        config=config,
-    )
-    running = asyncio.create_task(worker.run())
-    await worker.ready.wait()
-    print("ready", flush=True)
-    await running
+    await serve(url, stage, lambda: print("ready", flush=True), config=config)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,13 @@ RESULTS = Keys(0).of("results.answered")
 _CONFIG = BusConfig(open_mark=1_000_000)  # the burst is meant to pile up, not to be refused
 
 
-async def serve(url: str, name: str, ready: Callable[[], None], watch: Watch | None = None) -> None:
+async def serve(
+    url: str,
+    name: str,
+    ready: Callable[[], None],
+    watch: Watch | None = None,
+    config: BusConfig = _CONFIG,
+) -> None:
     """Work as one stage, for ever; calls `ready` when it begins to read."""
     settle_heap()
     worker = Worker(
@@ -23,7 +29,7 @@ async def serve(url: str, name: str, ready: Callable[[], None], watch: Watch | N
         HANDLERS[name],
         backend=UrlBackend(url),
         consumer=f"{name}-{os.getpid()}",
-        config=_CONFIG,
+        config=config,
         watch=watch,
     )
     running = asyncio.create_task(worker.run())
