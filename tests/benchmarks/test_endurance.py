@@ -1,28 +1,15 @@
 """The measurement of endurance puts queries through and says what memory did."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+from measured import report_of
 
-ROOT = Path(__file__).parents[2]
 SHORT = ("--queries", "1000", "--looks", "2", "--kept", "1")
 
 
 @pytest.mark.server
 def test_a_short_run_ends_every_query_once_and_reports_each_process() -> None:
     """Workers, client and server, at each look; verified in the end."""
-    run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.endurance", "--json", *SHORT],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=True,
-    )
-    report = json.loads(run.stdout)
+    report = report_of("endurance", *SHORT)
     assert report["verified"]
     assert report["answered"] == 1000
     assert len(report["looks_mb"]) == 2

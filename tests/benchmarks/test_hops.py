@@ -1,11 +1,9 @@
 """The comparison with the bare loop runs, and says what it promises to say."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from measured import report_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -14,15 +12,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.slow
 def test_a_short_run_reports_both_arrangements_and_their_ratios() -> None:
     """`--json` holds the two ratios, and for each arrangement and side its rates and latencies."""
-    run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.hops", "--json", "--seconds", "4"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=True,
-    )
-    report = json.loads(run.stdout)
+    report = report_of("hops", "--seconds", "4")
     assert report["throughput_ratio"] > 0
     assert report["p50_ratio"] > 0
     assert set(report["processes"]) == {"five", "one"}

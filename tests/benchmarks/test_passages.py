@@ -1,13 +1,8 @@
 """The generated corpus is the same wherever it is made, and the measurement of passages counts all of it."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
+from measured import report_of
 
 from benchmarks import generated_corpus
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_the_same_seed_makes_the_same_documents() -> None:
@@ -18,14 +13,6 @@ def test_the_same_seed_makes_the_same_documents() -> None:
 
 def test_a_run_reports_every_document_and_its_pace() -> None:
     """`--json` holds each run; one that left a document out would have failed."""
-    run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.passages", "--json", "--documents", "10", "--runs", "2"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    runs = json.loads(run.stdout)
+    runs = report_of("passages", "--documents", "10", "--runs", "2", within_s=60)
     assert [one["documents"] for one in runs] == [10, 10]
     assert all(one["passages"] >= 190 and one["passages_per_s"] > 0 for one in runs)
