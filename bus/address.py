@@ -43,6 +43,11 @@ class Address:
     """User and password of the Sentinels themselves."""
 
     @property
+    def is_replicated(self) -> bool:
+        """Whether there are servers of which a replica may take over."""
+        return self.kind != "single"
+
+    @property
     def scheme(self) -> str:
         """How any of its servers is spoken to: `redis://`, `rediss://` or `unix://`."""
         return self.driver_url.partition("://")[0] + "://"

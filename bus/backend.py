@@ -59,7 +59,7 @@ class UrlBackend:
     @property
     def is_replicated(self) -> bool:
         """Whether a replica may take over."""
-        return self._finder is not None
+        return self._address.is_replicated
 
     async def connect(self, lane: int, timeout_s: float, node: Node | None = None) -> Any:
         """A RESP2 connection without driver retries."""

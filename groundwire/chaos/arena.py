@@ -91,8 +91,8 @@ class Setup:
     def offers(self) -> frozenset[Need]:
         """What of the needs of faults it meets."""
         if self.guest is not None:
-            is_one = parse_address(self.guest.url).kind == "single"
-            return frozenset[Need]({"any", "one server"} if is_one else {"any"})
+            is_several = parse_address(self.guest.url).is_replicated
+            return frozenset[Need]({"any"} if is_several else {"any", "one server"})
         if self.clustered:
             return frozenset[Need]({"any", "own cluster"})
         return frozenset[Need]({"any", "own server", "one server"})
@@ -277,7 +277,7 @@ async def _client(stack: AsyncExitStack, url: str, config: BusConfig) -> Bus:
 async def _load(stack: AsyncExitStack, url: str, config: BusConfig, book: Book, seed: int) -> Load:
     buses = [await _client(stack, url, config) for _ in range(_CONNECTIONS)]
     hasty = await _client(stack, url, replace(config, deadline_s=HASTY_S))
-    return Load(buses, hasty, book, seed, durable=UrlBackend(url).is_replicated)
+    return Load(buses, hasty, book, seed, durable=parse_address(url).is_replicated)
 
 
 async def _start(bus: Bus, wires: Wires) -> Start:
