@@ -134,9 +134,13 @@ def _of_client(topology: Topology) -> Iterator[Grant]:
     yield Grant(("get",), (_any("result:*"),), writes=False)
     work = tuple(map(_any, topology.work_streams))  # who lives, not what they work on
     yield Grant(("xinfo|consumers",), work, writes=False)
-    yield Grant(
-        ("exists",), tuple(_any(f"{stage.name}:alive:*") for stage in topology.stages), writes=False
-    )
+    yield _who_lives(topology)
+
+
+def _who_lives(topology: Topology) -> Grant:
+    """To see which stages have workers."""
+    alive = tuple(_any(f"{stage.name}:alive:*") for stage in topology.stages)
+    return Grant(("exists",), alive, writes=False)
 
 
 def _of_observer(topology: Topology) -> Iterator[Grant]:
@@ -147,6 +151,4 @@ def _of_observer(topology: Topology) -> Iterator[Grant]:
     yield Grant(("zcard",), (_any("open"), *(f"{key}:delayed" for key in work)), writes=False)
     yield Grant(("xlen",), (_any("dead"),), writes=False)
     yield Grant(("hgetall",), (_any("counters"),), writes=False)
-    yield Grant(
-        ("exists",), tuple(_any(f"{stage.name}:alive:*") for stage in topology.stages), writes=False
-    )
+    yield _who_lives(topology)

@@ -297,10 +297,9 @@ class Bus:
         args += stored
         answers = await self._until_answered(lane, names, args)
         ids = [self._accepted(text(status), text(query_id)) for status, query_id in answers]
-        for (status, query_id), (_, opening) in zip(answers, chunk, strict=True):
+        for query_id, (status, _), (_, opening) in zip(ids, answers, chunk, strict=True):
             if text(status) == "ACCEPTED":
-                facts = {"query_id": text(query_id), "lane": lane, "trace_id": opening.trace_id}
-                self._log("query.accepted", **facts)
+                self._log("query.accepted", query_id=query_id, lane=lane, trace_id=opening.trace_id)
         if durable:
             await confirm_stored(
                 self._wires[lane],

@@ -221,9 +221,8 @@ class LaneWorker:
         pause = Pause()
         while delivery.id in self._at_gate:
             async with self._gate.alone():
-                await (
-                    self._await_settler()
-                )  # whatever is settled by now can't be charged for its crash
+                # Whatever is settled by now can't be charged for its crash.
+                await self._await_settler()
                 is_mine = await self._charge(delivery)
                 if is_mine:
                     await self._start(delivery, self._settle)

@@ -142,9 +142,13 @@ class _Lines:
 class _Bridge(logging.Handler):
     """What modules that know no log of ours say by `logging`: the message is the event, `extra` its fields."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._log = bus_log()
+
     def emit(self, record: logging.LogRecord) -> None:
         fields = {name: value for name, value in vars(record).items() if name not in _STANDARD}
-        bus_log()(record.getMessage(), **fields)
+        self._log(record.getMessage(), **fields)
 
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
