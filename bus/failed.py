@@ -7,7 +7,7 @@ from datetime import datetime
 from contracts import ChannelPayload, FormattedResponse, Head, Value, ids
 from contracts.base import Value as _Value
 from contracts.envelope import encode, encode_next, first_envelope, iso
-from contracts.query import Query
+from contracts.query import Query, query_of
 
 from .delivery import Delivery
 from .fate import DeadLetter
@@ -32,13 +32,6 @@ class DeadRecord(_Value):
     digest: str
     time: datetime
     raw_key: str
-
-
-def query_of(message: Value | None) -> Query | None:
-    """The query inside a message of any stage, as far as there is one."""
-    while message is not None and not isinstance(message, Query):
-        message = getattr(message, "query", None) or getattr(message, "intent", None)
-    return message
 
 
 def failed_response(query_id: str, query: Query | None, message: str) -> FormattedResponse:

@@ -17,6 +17,7 @@ from contracts import (
     Value,
 )
 from contracts.envelope import encode_next
+from contracts.query import query_of
 
 from .clock import ServerClock
 from .delivery import Delivery, Settlement
@@ -126,7 +127,7 @@ class Runner:
             message = await self._handler(asked)
             if self._place.used_digest is not None:
                 delivery.configdigest = self._place.used_digest()
-            self._check(message)
+            self._check(message, asked)
             delivery.handled_s = time.perf_counter() - started
             return self._emit(delivery, head, message)
         except Exception as error:  # noqa: BLE001 - a delivery is settled whatever its handler does
@@ -143,11 +144,12 @@ class Runner:
             return self.bury(delivery, fate, head.subject)
         return Settlement(delivery, fate, head.subject, delivery.raw or b"")
 
-    def _check(self, message: Value) -> None:
+    def _check(self, message: Value, asked: Value) -> None:
+        name = self._place.stage.name
         if type(message) not in self._allowed:
-            raise Permanent(
-                f"{self._place.stage.name} returned {type(message).__name__}, which it may not emit"
-            )
+            raise Permanent(f"{name} returned {type(message).__name__}, which it may not emit")
+        if not _is_about_the_same(message, asked):
+            raise Permanent(f"{name} returned a message about another query than it was given")
 
     def _emit(self, delivery: Delivery, head: Head, message: Value) -> Settlement:
         outgoing = encode_next(
@@ -186,6 +188,18 @@ class Runner:
             message=self._failed_message,
         )
         return Settlement(delivery, fate, query_id, body, is_stranger=subject is None)
+
+
+def _is_about_the_same(message: Value, asked: Value) -> bool:
+    """Whether what a handler made is for the query that it was given: no answer may reach another asker."""
+    query = query_of(asked)
+    if query is None:
+        return True
+    if isinstance(message, FormattedResponse):
+        told = (message.query_id, message.session_id, message.channel)
+        return told == (query.query_id, query.session_id, query.channel)
+    made = query_of(message)
+    return made is query or made is None or made == query
 
 
 def stranger_id(place: Place, entry_id: str) -> str:

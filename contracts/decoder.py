@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, NamedTuple, Union
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from .base import Value
 from .envelope import Envelope, Head, envelope_of, fields_at_fault, head_of, type_name
 from .event import DeadReason
+from .query import query_of
 from .topology import Stage
 
 
@@ -60,6 +61,27 @@ _OWN = re.compile(
 _LOOKED_AT = 1_000
 
 
+_ANOTHER_QUERY = "subject: differs from the id of its query"
+
+
+def _is_about(subject: str, message: Value) -> bool:
+    """Whether a message is about the query that its envelope names; one that holds no query is about any."""
+    query = query_of(message)
+    return query is None or query.query_id == subject
+
+
+@cache
+def _own_names() -> frozenset[str]:
+    """The names of all fields and messages of ours: whatever else stands for a name may be anybody's text."""
+    names, kinds = set[str](), [Value]
+    while kinds:
+        kind = kinds.pop()
+        kinds += kind.__subclasses__()
+        tag = kind.model_fields.get("type")
+        names |= {*kind.model_fields, *([] if tag is None else [str(tag.default)])}
+    return frozenset(names)
+
+
 class Decoder:
     """Reads the envelopes that one stage accepts: the newest version at once, older ones on demand."""
 
@@ -96,17 +118,22 @@ class Decoder:
             deadline_ms, time_ms = _ms(deadline), _ms(time)
         except ValueError:  # read again, for the reason
             return None
+        if not _is_about(subject, message):
+            return None
         head = Head(message_id, name, subject, trace, deadline, deadline_ms, time_ms, state)
         return Decoded(head, message)
 
     def _read(self, raw: bytes) -> Decoded | Newer | Undecodable:
         try:
             envelope = self._adapter.validate_json(raw)
-            if self._types.get(envelope.type) is type(envelope.data):
+            if self._types.get(envelope.type) is not type(envelope.data):
+                faults = "data.type: differs from the envelope's type"
+            elif _is_about(envelope.subject, envelope.data):
                 return Decoded(head_of(envelope), envelope.data)
-            faults = "data.type: differs from the envelope's type"
+            else:
+                faults = _ANOTHER_QUERY
         except ValidationError as error:
-            faults = fields_at_fault(error)
+            faults = fields_at_fault(error, _own_names())
         return self._look_again(raw, faults)
 
     def _look_again(self, raw: bytes, faults: str) -> Decoded | Newer | Undecodable:
@@ -119,12 +146,16 @@ class Decoder:
         if older is not None and older.version < self._known[older.model_fields["type"].default]:
             try:
                 envelope = envelope_of(older).model_validate_json(raw)
-                return Decoded(head_of(envelope), envelope.data)
+                if _is_about(envelope.subject, envelope.data):
+                    return Decoded(head_of(envelope), envelope.data)
+                faults = _ANOTHER_QUERY
             except ValidationError as error:
-                faults = fields_at_fault(error)
+                faults = fields_at_fault(error, _own_names())
         match = _TYPE.fullmatch(header.type)
         if match is None or match[1] not in self._known:
-            return Undecodable("unknown_type", f"type {header.type[:80]!r}", header.subject)
+            is_ours = match is not None and match[1] in _own_names()
+            name = repr(header.type) if is_ours else "of nobody here"
+            return Undecodable("unknown_type", f"type {name}", header.subject)
         version = int(match[2])
         if version > self._known[match[1]]:
             return Newer(version, header.subject)

@@ -1,5 +1,6 @@
 """The CloudEvents 1.0 envelope that every message travels in, and how it is written."""
 
+from collections.abc import Container
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from json.encoder import encode_basestring as _quoted
@@ -68,13 +69,20 @@ def head_of(envelope: Envelope[Any]) -> Head:
     )
 
 
-def fields_at_fault(error: ValidationError) -> str:
-    """The places and rules that a value breaks, without the value itself."""
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
-    places = (
-        f"{'.'.join(str(part) for part in fault['loc'])}: {fault['type']}" for fault in faults[:5]
+def fields_at_fault(error: ValidationError, known: Container[str] | None = None) -> str:
+    """The places and rules that a value breaks, without the value itself.
+
+    `known`: the names that may be told, the others are `?`: a stranger's value may be a name in it.
+    """
+    faults = error.errors(include_url=False, include_context=False, include_input=False)[:5]
+    return "; ".join(
+        f"{'.'.join(_told(part, known) for part in fault['loc'])}: {fault['type']}"
+        for fault in faults
     )
-    return "; ".join(places)
+
+
+def _told(part: int | str, known: Container[str] | None) -> str:
+    return str(part) if isinstance(part, int) or known is None or part in known else "?"
 
 
 @cache

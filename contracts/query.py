@@ -74,3 +74,10 @@ class Clarification(Value):
     type: Literal["clarification"] = "clarification"
     intent: Intent
     options: Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+def query_of(message: Value | None) -> Query | None:
+    """The query inside a message of any stage, as far as there is one."""
+    while message is not None and not isinstance(message, Query):
+        message = getattr(message, "query", None) or getattr(message, "intent", None)
+    return message

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, assert_never, get_args
 
-from bus.failed import query_of
 from contracts import Intent, Query, Transient, Value
+from contracts.query import query_of
 from groundwire.noop import HANDLERS
 
 from .versions import NewerIntent

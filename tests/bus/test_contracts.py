@@ -260,6 +260,37 @@ def test_data_that_breaks_its_contract_is_invalid_without_its_text(data: object)
     assert "secret" not in found.detail
 
 
+SAID = "Ninety days, guaranteed"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": SAID},
+        {"type": f"groundwire.{SAID.lower().replace(' ', '_').replace(',', '')}.v1"},
+        {SAID: 1},
+        {"data": {"type": SAID}},
+        {"data": {"type": "query", "text": "x", "session_id": "s", SAID: 1}},
+    ],
+)
+def test_no_name_that_a_stranger_chose_is_told(fields: dict[str, object]) -> None:
+    """A field or a type may be named by a draft's whole text: records and events say only our own names."""
+    for stage in TOPOLOGY.stages:
+        found = Decoder(stage).decode(changed(**fields))
+        assert isinstance(found, Undecodable)
+        assert not set(SAID.lower().replace(",", "").split()) & set(
+            found.detail.lower().replace("_", " ").split()
+        )
+
+
+def test_a_message_about_another_query_than_its_envelope_s_is_invalid() -> None:
+    """What settles, and under which key, is the envelope's word; what is answered, the message's."""
+    found = Decoder(TOPOLOGY.entry).decode(changed(subject="0-other"))
+    assert isinstance(found, Undecodable)
+    assert (found.reason, found.subject) == ("invalid", "0-other")
+    assert "subject" in found.detail
+
+
 def test_data_of_another_type_than_the_envelope_says_is_invalid() -> None:
     """At a stage that takes both."""
     last = TOPOLOGY.stages[-1]

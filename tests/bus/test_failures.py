@@ -110,6 +110,23 @@ async def test_what_a_stage_may_not_emit_is_a_dead_letter(system: System, stage:
     assert [(r.stage, r.reason) for r in await system.dead()] == [(stage, "permanent")] * 3
 
 
+@pytest.mark.parametrize("stage", NOOP)
+async def test_a_message_about_another_query_is_a_dead_letter(system: System, stage: str) -> None:
+    """A handler that mixes up what it holds gives nobody the answer to another one's question."""
+    first: list[Any] = []
+
+    async def handler(message: Any) -> Any:
+        first.append(message)
+        return await NOOP[stage](first[0])
+
+    async with system.running(handlers={stage: handler}):
+        statuses = [(await system.ask()).status for _ in range(2)]
+        await system.settled()
+    assert statuses == ["approved_fallback", "failed"]
+    [record] = await system.dead()
+    assert (record.stage, record.reason) == (stage, "permanent")
+
+
 async def test_a_deadline_that_passed_is_a_dead_letter_before_the_handler(system: System) -> None:
     """Work nobody waits for any more isn't done."""
     ran = []

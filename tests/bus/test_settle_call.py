@@ -10,7 +10,7 @@ from bus_system import NOOP, query
 
 from bus.config import BusConfig
 from bus.delivery import Delivery, Settlement
-from bus.failed import FAILED_MESSAGE, failed_response, query_of, raw_bytes
+from bus.failed import FAILED_MESSAGE, failed_response, raw_bytes
 from bus.fate import DeadLetter, Emit, Fate, Park, Retry
 from bus.keys import Keys
 from bus.opening import open_query
@@ -18,6 +18,7 @@ from bus.settle import Place, settle_call
 from bus.settler import take_batch
 from bus.wire import Arg
 from contracts import TOPOLOGY, Value
+from contracts.query import query_of
 
 NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
 ASKED = query("secret").model_copy(update={"query_id": "0-q"})

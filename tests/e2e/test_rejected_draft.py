@@ -33,7 +33,7 @@ PLACES = (
     "source_passage_ids",
     "caveat",
     "related",
-    "no message",
+    *(FAILING := ("no message", "a name", "data's type", "envelope's type")),
     "a digit",
     "a word",
     "a span moved by one",
@@ -41,8 +41,8 @@ PLACES = (
     "text of another document",
     "an appended sentence",
 )
-"""Where the lie is put: every place of a draft that holds words, and a field that no draft has; then what is changed
-without the lie's mark."""
+"""Where the lie is put: every place of a draft that holds words, a field that no draft has, its name, a type that no
+message has; then what is changed without the lie's mark."""
 PIECE = 12
 """So many characters in a row are something that one could recognise."""
 STRANGE = "Only one timer can run at a time for each person"
@@ -76,6 +76,12 @@ def corrupted(draft: dict[str, Any], place: str) -> dict[str, Any]:
             lying["related"] = [dict.fromkeys(("passage_id", "doc_id", "title", "source"), LIE)]
         case "no message":
             lying["note"] = LIE
+        case "a name":
+            lying[LIE] = "note"
+        case "data's type":
+            lying["type"] = LIE
+        case "envelope's type":
+            return lying
         case "a digit":
             change(lying, "45 days", "95 days")
         case "a word":
@@ -104,11 +110,11 @@ def change(lying: dict[str, Any], old: str, new: str) -> None:
 
 
 def pieces(message: object) -> set[bytes]:
-    """Every run of PIECE characters of a message's texts that JSON writes as they are."""
+    """Every run of PIECE characters of a message's texts and names that JSON writes as they are."""
     if isinstance(message, str):
         runs = (message[at : at + PIECE] for at in range(len(message) - PIECE + 1))
         return {run.encode() for run in runs if run.isascii() and json.dumps(run) == f'"{run}"'}
-    items = message.values() if isinstance(message, dict) else message
+    items = [*message, *message.values()] if isinstance(message, dict) else message
     parts = [pieces(item) for item in items] if isinstance(items, Iterable) else []
     return set().union(*parts)
 
@@ -127,9 +133,11 @@ def corrupt(server: redis.Redis, places: dict[str, str]) -> set[bytes]:
             else dict(zip(fields[::2], fields[1::2], strict=True))
         )
         envelope = json.loads(raw[b"event"])
-        honest = envelope["data"]
-        envelope["data"] = corrupted(honest, places[envelope["subject"]])
-        new |= pieces(envelope["data"]) - pieces(honest)
+        honest, place = dict(envelope), places[envelope["subject"]]
+        envelope["data"] = corrupted(envelope["data"], place)
+        if place == "envelope's type":
+            envelope["type"] = LIE
+        new |= pieces(envelope) - pieces(honest)
         call(server, "XDEL", stream, entry_id)
         add(server, stream, {"event": json.dumps(envelope)})
     return new
@@ -191,15 +199,15 @@ async def test_a_corrupted_draft_is_rejected_and_its_text_is_nowhere(tmp_path: P
         assert_nothing_in_logs(home, new)
     assert_nothing_in_traces(collector, new)
     assert_refused(results)
-    assert [entry.record.query_id for entry in dead] == [
-        query_id for query_id, place in places.items() if place == "no message"
-    ]
-    assert holders == [entry.record.raw_key for entry in dead]
+    assert {entry.record.query_id for entry in dead} == {
+        query_id for query_id, place in places.items() if place in FAILING
+    }
+    assert sorted(holders) == sorted(entry.record.raw_key for entry in dead)
 
 
 def assert_refused(results: dict[str, FormattedResponse]) -> None:
     """The asker is told of a rejection, or of a failure, and nothing of the draft."""
-    expected = dict.fromkeys(PLACES, "rejected") | {"no message": "failed"}
+    expected = dict.fromkeys(PLACES, "rejected") | dict.fromkeys(FAILING, "failed")
     assert {place: result.status for place, result in results.items()} == expected
     for result in results.values():
         assert result.segments == ()
