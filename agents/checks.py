@@ -19,7 +19,9 @@ from contracts import (
 )
 
 from .caveats import Noting, Quoted, due, uncovered
+from .cleaning import clean
 from .composition import compose
+from .compound import split
 from .machine import orders_machine, passes_for_ours
 from .wording import Wording
 
@@ -75,6 +77,11 @@ class Case:
         """The caveats that the stored text around the quotes calls for."""
         quotes = [_quoted(self, segment) for segment in self.draft.segments]
         return due(self.draft.intent, quotes, self.noting)
+
+    @cached_property
+    def question(self) -> str:
+        """What was asked, read as `understand` reads it: the draft's own reading of it isn't believed."""
+        return clean(self.draft.intent.query.text)
 
     def may_read(self, document: StoredDocument) -> bool:
         """Whether the question may be answered from a document."""
@@ -189,14 +196,18 @@ def caveats(case: Case) -> CheckResult:
 
 
 def entities_consistent(case: Case) -> CheckResult:
-    """The entities are those that the question names and the vocabulary has; a match is claimed where there is one."""
+    """The question is read as it was asked; its entities are those that it names and the vocabulary has.
+
+    A match is claimed where there is one.
+    """
     draft, vocabulary = case.draft, case.noting.vocabulary
     entities = draft.intent.entities
+    is_as_asked = draft.intent.cleaned_text == case.question
     lacks_entity = any(caveat.kind == "entity_not_in_source" for caveat in case.required)
     faults: list[tuple[CheckReason, str]] = []
     if not all(map(vocabulary.knows, entities)):
         faults.append(("entity_unknown", ""))
-    if set(entities) != set(vocabulary.named_in(draft.intent.cleaned_text)):
+    if not is_as_asked or set(entities) != set(vocabulary.named_in(case.question)):
         faults.append(("entities_differ_from_question", ""))
     if draft.entity_match == lacks_entity:
         faults.append(("entity_match_differs", ""))
@@ -235,15 +246,11 @@ def labels_allowed(case: Case) -> CheckResult:
 
 
 def _tells_open_parts(case: Case, caveat: Caveat) -> bool:
-    """Whether a caveat is that of sub-questions that the intent has: what is open only `synthesize` knows."""
-    asked = [*uncovered(case.draft.intent.sub_questions)]
-    asked_values = asked[0].values if asked else ()
-    return (
-        "partly_covered" in case.noting.kinds
-        and caveat.kind == "partly_covered"
-        and bool(caveat.values)
-        and set(caveat.values) <= set(asked_values)
-    )
+    """Whether a caveat is that of parts that the question has: which of them are open only `synthesize` knows."""
+    if caveat.kind != "partly_covered" or "partly_covered" not in case.noting.kinds:
+        return False
+    asked = {value for told in uncovered(split(case.question)) for value in told.values}
+    return caveat.name is None and bool(caveat.values) and set(caveat.values) <= asked
 
 
 def _quoted(case: Case, segment: Segment) -> Quoted:

@@ -94,6 +94,9 @@ def corruptions(draft: DraftAnswer) -> dict[str, DraftAnswer]:
         passage_id=segment.passage_id, doc_id=segment.doc_id, title=LIE, source=segment.source
     )
     liar = draft.intent.model_copy(update={"entities": (Entity(name="tier", value=LIE),)})
+    misread = draft.intent.model_copy(update={"sub_questions": (LIE,)})
+    reworded = draft.intent.model_copy(update={"cleaned_text": f"{LIE} on a silver parcel"})
+    left_open = Caveat(kind="partly_covered", values=(LIE,))
     copy = draft.model_copy
     return {
         "digit in the text": copy(update={"text": draft.text.replace("21", "91")}),
@@ -144,6 +147,14 @@ def corruptions(draft: DraftAnswer) -> dict[str, DraftAnswer]:
         "match claimed": copy(update={"entity_match": True}),
         "pointer to nowhere": copy(update={"related": (pointer,)}),
         "pointer by another title": copy(update={"related": (true_pointer,)}),
+        "a part that nobody asked for": copy(
+            update={
+                "intent": misread,
+                "caveats": (*draft.caveats, left_open),
+                "text": f"{draft.text}\n\n{WORDING.of_caveat(left_open)}",
+            }
+        ),
+        "another question": copy(update={"intent": reworded}),
         "entity and caveat invented": copy(
             update={
                 "intent": liar,
@@ -229,7 +240,10 @@ async def test_every_check_runs_even_after_one_has_failed(agents: Mapping[str, H
 async def test_an_honest_fallback_is_approved_as_one(agents: Mapping[str, Handler]) -> None:
     """Nothing found is said plainly, not guessed around."""
     draft = await drafted(agents)
-    intent = draft.intent.model_copy(update={"cleaned_text": "zeppelin", "entities": ()})
+    query = draft.intent.query.model_copy(update={"text": "zeppelin"})
+    intent = draft.intent.model_copy(
+        update={"query": query, "cleaned_text": "zeppelin", "entities": ()}
+    )
     context = await agents["retrieve"](intent)
     fallback = await agents["synthesize"](context)
     assert isinstance(fallback, DraftAnswer)
