@@ -77,27 +77,38 @@ def log_of(known: Settings) -> "Log":
 
 def console_err() -> "Console":
     """Where progress and errors go."""
-    from rich.console import Console
+    from .terminal import Terminal
 
-    return Console(stderr=True)
+    return Terminal(stderr=True)
 
 
 def console() -> "Console":
     """Where results go, for a person."""
-    from rich.console import Console
+    from .terminal import Terminal
 
-    return Console(highlight=False)
+    return Terminal(highlight=False)
 
 
 def write(text: str) -> None:
-    """Print a line as it is, for a program or a pipe; lone surrogates can't break it."""
+    """Print a line as it is, for a program or a pipe; a terminal gets nothing that steers it."""
+    if sys.stdout.isatty():
+        from .printable import printable
+
+        text = printable(text)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
 def write_json(value: object) -> None:
     """Print a value as one JSON document."""
-    write(json.dumps(_plain(value), ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    write(json_of(value, indent=2 if sys.stdout.isatty() else None))
+
+
+def json_of(value: object, indent: int | None = None) -> str:
+    """A value as JSON, letters as they are; whatever steers a terminal is escaped."""
+    from .printable import escaped
+
+    return escaped(json.dumps(_plain(value), ensure_ascii=False, indent=indent))
 
 
 def _plain(value: object) -> object:

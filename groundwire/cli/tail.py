@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from contracts import FormattedResponse, Invalid
 
-from .context import console, run_async, running_bus, write
+from .context import console, json_of, run_async, running_bus, write
 
 EPILOG = """Examples:
 
@@ -51,8 +51,6 @@ def first_line(response: FormattedResponse) -> str:
 
 
 async def _tail(outcome: str, after: str, limit: int | None, *, as_json: bool) -> None:
-    import json
-
     out = console()
     seen = 0
     async with running_bus() as bus:
@@ -60,7 +58,7 @@ async def _tail(outcome: str, after: str, limit: int | None, *, as_json: bool) -
             response = result.response
             if as_json:
                 body = {"cursor": result.cursor, **response.model_dump(mode="json")}
-                write(json.dumps(body, ensure_ascii=False))
+                write(json_of(body))
             else:
                 line = escape(first_line(response))
                 out.print(f"[dim]{response.query_id}[/dim] {response.status}  {line}")
