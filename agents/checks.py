@@ -18,15 +18,13 @@ from contracts import (
     Segment,
 )
 
+from .boundaries import begins_sentence, ends_sentence
 from .caveats import Noting, Quoted, due, uncovered
 from .cleaning import clean
 from .composition import compose
 from .compound import split
 from .machine import orders_machine, passes_for_ours
 from .wording import Wording
-
-_SENTENCE_ENDS = frozenset(".!?…。！？")
-_CLOSERS = "\"'”’)]*_»"
 
 
 class StoredPassage(Protocol):
@@ -163,21 +161,6 @@ def _is_quote(case: Case, segment: Segment) -> bool:
         and (start == passage.char_start or begins_sentence(document.text, start))
         and (end == passage.char_end or ends_sentence(document.text, end))
     )
-
-
-def begins_sentence(text: str, start: int) -> bool:
-    """Whether a sentence or a line begins at `start`: a quote that starts elsewhere is cut."""
-    before = text[:start].rstrip(" \t")
-    if not before or before[-1] == "\n":
-        return True
-    return len(before) < start and before.rstrip(_CLOSERS)[-1:] in _SENTENCE_ENDS
-
-
-def ends_sentence(text: str, end: int) -> bool:
-    """Whether a sentence or a line ends at `end`."""
-    if end == len(text) or text[end] == "\n":
-        return True
-    return text[end].isspace() and text[:end].rstrip(_CLOSERS)[-1:] in _SENTENCE_ENDS
 
 
 def caveats(case: Case) -> CheckResult:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from contracts import Lead, RetrievedPassage
 
-from .checks import begins_sentence, ends_sentence
+from .boundaries import begins_sentence, ends_sentence
 from .machine import addresses_machine
 
 Kind = Literal["sentence", "item", "row", "code", "heading"]
