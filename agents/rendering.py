@@ -7,7 +7,7 @@ from contracts import Channel, ChannelPayload, Citation
 
 _URL = re.compile(r"[\s()<>]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|])")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|&~])")
 
 
 def render(payload: ChannelPayload, channel: Channel) -> str:
@@ -24,9 +24,14 @@ def render(payload: ChannelPayload, channel: Channel) -> str:
 
 
 def where(citation: Citation) -> str:
-    """The title, then the headings that lead to the quote, each named once."""
+    """The title, then the headings that lead to the quote, each named once; a line, whatever they hold."""
     names = dict.fromkeys((citation.title, *citation.heading_path))
-    return " › ".join(name for name in names if name)
+    return _line(" › ".join(name for name in names if name))
+
+
+def _line(text: str) -> str:
+    """What is shown within a line: a title or a path with line ends would begin something of its own."""
+    return " ".join(text.splitlines())
 
 
 def _text(payload: ChannelPayload) -> str:
@@ -34,38 +39,39 @@ def _text(payload: ChannelPayload) -> str:
     parts = parts or [payload.message]
     parts += payload.caveats
     if payload.options:
-        parts.append("\n".join(f"- {option}" for option in payload.options))
+        parts.append("\n".join(f"- {_line(option)}" for option in payload.options))
     if payload.citations:
-        lines = (f"[{c.number}] {where(c)} ({c.link or c.source})" for c in payload.citations)
+        lines = (
+            f"[{c.number}] {where(c)} ({c.link or _line(c.source)})" for c in payload.citations
+        )
         parts.append("\n".join(("Sources:", *lines)))
     if payload.related:
-        lines = (f"- {related.title} ({related.source})" for related in payload.related)
+        lines = (f"- {_line(r.title)} ({_line(r.source)})" for r in payload.related)
         parts.append("\n".join(("See also:", *lines)))
     return "\n\n".join(parts)
 
 
 def _markdown(payload: ChannelPayload) -> str:
     parts = [_blockquote(cited) for cited in payload.citations] or [_plain(payload.message)]
-    parts += [f"**{_plain(caveat)}**" for caveat in payload.caveats]
+    parts += [f"**{_plain(_line(caveat))}**" for caveat in payload.caveats]
     if payload.options:
-        parts.append("\n".join(f"- {_plain(option)}" for option in payload.options))
+        parts.append("\n".join(f"- {_plain(_line(option))}" for option in payload.options))
     if payload.citations:
-        parts.append(
-            "\n".join(
-                f"{c.number}. {_linked(c)} (`{c.source.replace('`', '')}`)"
-                for c in payload.citations
-            )
-        )
+        parts.append("\n".join(f"{c.number}. {_linked(c)} ({_code(c)})" for c in payload.citations))
     if payload.related:
-        lines = (f"- {_plain(r.title)} ({_plain(r.source)})" for r in payload.related)
+        lines = (f"- {_plain(_line(r.title))} ({_plain(_line(r.source))})" for r in payload.related)
         parts.append("\n".join(("See also:", "", *lines)))
     return "\n\n".join(parts)
 
 
 def _blockquote(cited: Citation) -> str:
-    """The quote as it is, its own Markdown included, but nothing in it is HTML."""
+    """The quote as it is, its own Markdown included, but nothing in it is HTML, and its number is no link of its."""
     lines = _TAG.sub("&lt;", cited.quote.strip()).splitlines()
-    return "\n".join((*(f"> {line}".rstrip() for line in lines), ">", f"> [{cited.number}]"))
+    return "\n".join((*(f"> {line}".rstrip() for line in lines), ">", f"> \\[{cited.number}\\]"))
+
+
+def _code(cited: Citation) -> str:
+    return f"`{_line(cited.source).replace('`', '')}`"
 
 
 def _linked(cited: Citation) -> str:

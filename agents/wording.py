@@ -47,9 +47,10 @@ class Wording:
     link: str | None = None
 
     def of_caveat(self, caveat: Caveat) -> str:
-        """The sentence that a caveat is shown as."""
+        """The sentence that a caveat is shown as; a value with line ends is part of it like any other."""
         separator = " " if caveat.kind == "partly_covered" else ", "
-        return self._words_of(caveat.kind).replace(VALUES, separator.join(caveat.values))
+        values = separator.join(" ".join(value.splitlines()) for value in caveat.values)
+        return self._words_of(caveat.kind).replace(VALUES, values)
 
     def _words_of(self, kind: CaveatKind) -> str:
         match kind:

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from agents.format import format as format_verdict
 from agents.format import payload_of
@@ -44,13 +45,18 @@ words = st.text(
 quotes = st.lists(words, min_size=1, max_size=3).map("\n".join)
 
 
-def segment(text: str, title: str = "Menu", heading: str = "Fried & baked") -> Segment:
+def segment(
+    text: str,
+    title: str = "Menu",
+    heading: str = "Fried & baked",
+    source: str = "food/menu 1.md",
+) -> Segment:
     return Segment(
         text=text,
         passage_id="menu_p0",
         doc_id="menu",
         title=title,
-        source="food/menu 1.md",
+        source=source,
         heading_path=(heading,),
         char_start=3,
         char_end=3 + len(text),
@@ -74,12 +80,16 @@ class Shown(HTMLParser):
 
     def __init__(self, html: str) -> None:
         super().__init__()
-        self.text, self.tags, self.links = "", set[str](), list[str]()
+        self.text, self.kinds, self.links = "", list[str](), list[str]()
         self.feed(html)
         self.close()
 
+    @property
+    def tags(self) -> set[str]:
+        return set(self.kinds)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
+        self.kinds.append(tag)
         self.links += [value or "" for name, value in attrs if name == "href"]
 
     def handle_data(self, data: str) -> None:
@@ -120,6 +130,51 @@ def test_markup_in_a_document_arrives_as_text(place: str) -> None:
     assert not {"script", "img"} & shown.tags
     assert SCRIPT in shown.text
     assert not {"script", "img"} & Shown(render(payload, "markdown").replace("\\<", "&lt;")).tags
+
+
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+"""As readers of Markdown are, and one that lets HTML through."""
+BLOCKS = (
+    "x\n\n<script>alert(1)</script>\n\ny",
+    "x\n\n- an item\n\n2) another",
+    "x\n---\n# y",
+    "x\u2028\u2028+ y\x85\x0c> z",
+    "| a | b |\n| - | - |\n| c | d |",
+    "`x` ~~y~~ &lt;b&gt; [z](javascript:alert(1)) <javascript:alert(1)>",
+)
+PLACES = ("title", "heading", "source", "caveat", "option", "related")
+
+
+def payload_with(text: str, place: str) -> ChannelPayload:
+    """A payload that has this text in one of its places."""
+    names = {place: text} if place in ("title", "heading", "source") else {}
+    payload = payload_of(
+        approved(segment("Nine.", **names), caveat=text if place == "caveat" else "x"), WORDING
+    )
+    related = RelatedPassage(passage_id="p", doc_id="d", title=text, source=text)
+    update: dict[str, Any] = {"related": (related,)} if place == "related" else {}
+    update |= {"options": (text,)} if place == "option" else {}
+    return payload.model_copy(update=update)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("text", BLOCKS)
+def test_no_name_is_more_than_words_within_its_line(text: str, place: str) -> None:
+    """A title, a path, a word of the question: whatever they hold, a page has as many blocks as with a plain word."""
+    held, plain = payload_with(text, place), payload_with("word", place)
+    shown, usual = (Shown(MARKDOWN.render(render(one, "markdown"))) for one in (held, plain))
+    assert (shown.kinds, len(shown.links)) == (usual.kinds, len(usual.links))
+    assert not [link for link in shown.links if not link.startswith("https://docs.example.com/")]
+    assert len(render(held, "text").splitlines()) == len(render(plain, "text").splitlines())
+    assert Shown(render(held, "html")).tags == Shown(render(plain, "html")).tags
+
+
+def test_a_quote_makes_no_link_of_its_number() -> None:
+    """A definition in a document would have `[1]`, which we wrote, lead to wherever it likes."""
+    payload = payload_of(approved(segment("[1]: https://evil.example\nNine days.")), Wording())
+    shown = Shown(MARKDOWN.render(render(payload, "markdown")))
+    assert shown.links == []
+    assert "[1]" in shown.text
 
 
 def test_a_citation_links_to_its_place_by_the_configured_template() -> None:
