@@ -1,4 +1,4 @@
-"""Who may do what on the server: Redis ACL users, one for each stage, one for clients, for observers, the operator.
+"""Who may do what on the server: Redis ACL users, one for each stage, for clients, observers, scalers, the operator.
 
 Needs Redis 7 or Valkey: each grant is a selector, so that a command is allowed on the keys that it is meant for and
 on no others. A script runs with the rights of its caller, command by command; what EVALSHA itself is granted is no
@@ -14,6 +14,7 @@ from .keys import LANES, Keys
 
 CLIENT = "client"
 OBSERVER = "observer"
+SCALER = "scaler"
 OPERATOR = "operator"
 
 _CONNECTED = (
@@ -21,7 +22,11 @@ _CONNECTED = (
     *("-client|tracking", "+client|unblock", "+time", "+cluster|slots"),
 )
 """What every connection needs. By category: a server refuses a user with a command that it doesn't know."""
-_OPERATING = ("+@all", "-@admin", "-@dangerous", "+info", "+config|get")
+_OPERATING = (
+    *("+@all", "-@admin", "-@dangerous", "-@scripting"),
+    *("+eval", "+evalsha", "+info", "+config|get"),
+)
+"""Functions are the server's, and other applications': nobody's here."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class User:
 
 
 def users(topology: Topology = TOPOLOGY) -> tuple[User, ...]:
-    """Every user there is: the stages in the order of the flow, clients, observers, the operator."""
+    """Every user there is: the stages in the order of the flow, clients, observers, scalers, the operator."""
     stages = (
         User(stage.name, (*_CONNECTED, *(grant.rule for grant in _of_stage(stage, topology))))
         for stage in topology.stages
@@ -59,7 +64,14 @@ def users(topology: Topology = TOPOLOGY) -> tuple[User, ...]:
     client = (*_CONNECTED, *(grant.rule for grant in _of_client(topology)))
     observer = (*_CONNECTED, *(grant.rule for grant in _of_observer(topology)))
     operator = (*_OPERATING, f"~{_any('*')}")
-    return (*stages, User(CLIENT, client), User(OBSERVER, observer), User(OPERATOR, operator))
+    scaler = (*_CONNECTED, *(grant.rule for grant in _of_scaler(topology)))
+    return (
+        *stages,
+        User(CLIENT, client),
+        User(OBSERVER, observer),
+        User(SCALER, scaler),
+        User(OPERATOR, operator),
+    )
 
 
 def _any(name: str) -> str:
@@ -144,7 +156,10 @@ def _who_lives(topology: Topology) -> Grant:
 
 
 def _of_observer(topology: Topology) -> Iterator[Grant]:
-    """What `status` asks, and a scaler: how much there is, how old, who lives. It writes nothing."""
+    """What `status` asks: how much there is, how old, who lives. It writes nothing.
+
+    No command tells how old an entry is without what is in it, so whoever looks could read what waits.
+    """
     yield Grant(("get",), (LANES,), writes=False)
     work = tuple(map(_any, topology.work_streams))
     yield Grant(("xlen", "xrange", "xinfo|stream", "xinfo|consumers"), work, writes=False)
@@ -152,3 +167,8 @@ def _of_observer(topology: Topology) -> Iterator[Grant]:
     yield Grant(("xlen",), (_any("dead"),), writes=False)
     yield Grant(("hgetall",), (_any("counters"),), writes=False)
     yield _who_lives(topology)
+
+
+def _of_scaler(topology: Topology) -> Iterator[Grant]:
+    """How long work streams are."""
+    yield Grant(("xlen",), tuple(map(_any, topology.work_streams)), writes=False)

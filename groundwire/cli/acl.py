@@ -52,7 +52,7 @@ def acl(
         bool, typer.Option("--commands", help="As ACL SETUSER commands, not as an ACL file.")
     ] = False,
 ) -> int:
-    """Print the server's users: one for each agent, `client`, `observer`, `operator` (Redis 7, Valkey).
+    """Print the server's users: one for each agent, `client`, `observer`, `scaler`, `operator` (Redis 7, Valkey).
 
     Passwords are printed as SHA-256 hashes. A user without one can't log in. `default`, the user without
     a name, is printed where the file has a password for it, with all rights: somebody has to manage the others.

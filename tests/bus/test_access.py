@@ -9,16 +9,17 @@ import pytest
 from bus_system import NOOP, STAGES, Noted, System, holds, query, soon
 
 from bus import Bus, UrlBackend
-from bus.access import CLIENT, OBSERVER, OPERATOR, users
+from bus.access import CLIENT, OBSERVER, OPERATOR, SCALER, users
 from bus.keys import LANES, Keys
 from bus.wire import Arg, Refused, Wire, text
-from contracts import Invalid, Permanent, Transient, Value
+from contracts import TOPOLOGY, Invalid, Permanent, Transient, Value
 from groundwire import noop
 
 pytestmark = pytest.mark.server
 
 PASSWORD = "secret"
 KEYS = Keys(0)
+WORK = TOPOLOGY.work_streams
 LARGE = 2_000
 LIMITS = {"blob_bytes": 1_000}
 
@@ -95,6 +96,9 @@ async def test_five_users_run_the_whole_flow(guarded: Guarded) -> None:
         assert all(stage.workers for stage in (await guarded.operator.status()).stages)
         assert all(stage.workers for stage in (await guarded.observer.status()).stages)
         assert await guarded.bus.idle_stages() == []
+        scaler = Wire(UrlBackend(url_of(SCALER, guarded.url)), 5.0)
+        assert [await scaler.call("XLEN", KEYS.of(name)) for name in WORK] == [0] * len(WORK)
+        await scaler.close()
     assert all(lane.holds for lane in await guarded.operator.verify())
     assert await guarded.denied() == []
 
@@ -141,7 +145,15 @@ FORBIDDEN: list[tuple[str, tuple[Arg, ...]]] = [
     (OBSERVER, ("GET", KEYS.result("0-1"))),
     (OBSERVER, ("XADD", KEYS.of("queries"), "*", "text", "forged")),
     (OBSERVER, ("XDEL", KEYS.of("queries"), "1-1")),
+    (SCALER, ("XRANGE", KEYS.of("drafts"), "-", "+")),
+    (SCALER, ("XINFO", "STREAM", KEYS.of("drafts"), "FULL")),
+    (SCALER, ("XREAD", "STREAMS", KEYS.of("drafts"), "0")),
+    (SCALER, ("XADD", KEYS.of("queries"), "*", "text", "forged")),
+    (SCALER, ("HGETALL", KEYS.counters)),
+    (SCALER, ("XLEN", KEYS.dead)),
     (OPERATOR, ("FLUSHALL",)),
+    (OPERATOR, ("FUNCTION", "FLUSH")),
+    (OPERATOR, ("SCRIPT", "DEBUG", "SYNC")),
     (OPERATOR, ("ACL", "SETUSER", OPERATOR, "+@all")),
     (OPERATOR, ("CONFIG", "SET", "appendonly", "no")),
     (OPERATOR, ("SET", "somebody", "else's")),

@@ -20,6 +20,7 @@ USERS = [
     "format",
     "client",
     "observer",
+    "scaler",
     "operator",
 ]
 

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from kubernetes_validate import validate
 from redis import Redis
 
-from bus.access import OBSERVER, users
+from bus.access import SCALER, users
 from bus.keys import Keys
 from contracts import TOPOLOGY
 from groundwire.credentials import write_credentials
@@ -217,7 +217,7 @@ def test_the_server_to_try_with_is_the_compose_file_s(built: dict[str, list[Reso
 def test_each_agent_is_scaled_on_the_length_of_its_own_stream(
     built: dict[str, list[Resource]],
 ) -> None:
-    """KEDA asks XLEN as `observer`, keeps one worker at least, and nothing else sets a number."""
+    """KEDA asks XLEN as `scaler`, who may nothing else, keeps one worker at least, and nothing else sets a number."""
     production = built["production"]
     scaled = of_kind(production, "ScaledObject")
     assert scaled.keys() == {f"groundwire-{stage}" for stage in STAGES}
@@ -234,7 +234,7 @@ def test_each_agent_is_scaled_on_the_length_of_its_own_stream(
         )
         assert "replicas" not in agents(production)[stage.name]["spec"]
     (asking,) = authentication.values()
-    assert {one["name"] for one in asking["spec"]["secretTargetRef"]} == {f"groundwire-{OBSERVER}"}
+    assert {one["name"] for one in asking["spec"]["secretTargetRef"]} == {f"groundwire-{SCALER}"}
 
 
 @pytest.mark.server
