@@ -8,9 +8,10 @@ from .events import Seen
 from .log import Log, no_log
 from .origin import Context, Origin, Sending
 from .results import Result
-from .status import StageStatus, SystemStatus
+from .status import LiveWorkers, StageStatus, SystemStatus
+from .survey import UnreachableLane
 from .tls import Tls
-from .verify import Verification
+from .verify import Proof, Verification
 from .watch import Became, Handling, Hop, Vitals, Watch
 from .worker import Worker
 
@@ -23,14 +24,17 @@ __all__ = [
     "DeadLetterEntry",
     "Handling",
     "Hop",
+    "LiveWorkers",
     "Log",
     "Origin",
+    "Proof",
     "Result",
     "Seen",
     "Sending",
     "StageStatus",
     "SystemStatus",
     "Tls",
+    "UnreachableLane",
     "UrlBackend",
     "Verification",
     "Vitals",

@@ -63,6 +63,7 @@ class UrlBackend:
 
     async def connect(self, lane: int, timeout_s: float, node: Node | None = None) -> Any:
         """A RESP2 connection without driver retries."""
+        until = asyncio.get_running_loop().time() + 0.95 * timeout_s
         finder = self._finder
         if finder is not None and node is None:
             node = finder.known(lane) or await asyncio.to_thread(finder.find, lane)
@@ -76,9 +77,14 @@ class UrlBackend:
         }
         connection = pool.connection_class(**options)
         try:
-            await connection.connect()
+            async with asyncio.timeout_at(until):  # it too before the wire's
+                await connection.connect()
         except BaseException as error:
             await connection.disconnect(nowait=True)
+            if isinstance(error, TimeoutError):
+                raise errors.TimeoutError(
+                    f"{place_of(connection)} took the connection and said nothing"
+                ) from error
             if not isinstance(error, errors.ConnectionError) or not _was_shut(error):
                 raise
             secured = isinstance(connection, aioredis.SSLConnection)
@@ -125,6 +131,12 @@ class UrlBackend:
             pool.connection_class = blocking if is_blocking else asynchronous
             pool.connection_kwargs["context"] = self._context
         return pool
+
+
+def place_of(connection: Any) -> str:
+    """Which server a connection is to."""
+    path = getattr(connection, "path", None)
+    return str(path or Node(str(connection.host), int(connection.port)))
 
 
 _RESP2 = {"protocol": 2, "legacy_responses": True}

@@ -37,8 +37,9 @@ from .opening import Opening, mint_query_id, open_query
 from .origin import Context, Origin
 from .pause import Pause
 from .results import Result, read_results, streams_of
-from .status import SystemStatus, live_workers, read_status
-from .verify import Verification, verify
+from .status import LiveWorkers, SystemStatus, live_workers, read_status
+from .survey import survey
+from .verify import Proof, Verification, verify
 from .wire import Wire, Wires, text
 
 _CLOCK_TRUSTED_S = 10.0
@@ -59,8 +60,12 @@ class Bus:
         *,
         log: Log = no_log,
         origin: Origin | None = None,
+        opens_partly: bool = False,
     ) -> None:
+        """`opens_partly`: asks nobody at the start, so that the other lanes can be looked at while one is away."""
         self._log = log
+        self._opens_partly = opens_partly
+        self._has_agreed = False
         self._origin = origin
         self._backend = backend
         self.config = config or BusConfig()
@@ -72,11 +77,12 @@ class Bus:
         """The dead letters: list, show, replay, discard."""
 
     async def __aenter__(self) -> Self:
-        try:
-            await agree_on_lanes(self._wires[0], self.config.lanes)
-        except BaseException:
-            await self.close()
-            raise
+        if not self._opens_partly:
+            try:
+                await self._agree()
+            except BaseException:
+                await self.close()
+                raise
         return self
 
     async def __aexit__(
@@ -91,6 +97,18 @@ class Bus:
         """Close all connections."""
         await self._awaiting.close()
         await self._wires.close()
+
+    async def _agree(self) -> None:
+        """Misconfigured where the server was started with another number of lanes; Unreachable while it's unknown."""
+        if not self._has_agreed:
+            await agree_on_lanes(self._wires[0], self.config.lanes)
+            self._has_agreed = True
+
+    async def _asked(self, lane: int) -> Wire:
+        """The wire of a lane, for a look at it; lane 0 is asked first what it hasn't said at the start."""
+        if not lane:
+            await self._agree()
+        return self._wires[lane]
 
     async def submit(
         self, query: Query, *, idempotency_key: str | None = None, durable: bool = False
@@ -118,6 +136,7 @@ class Bus:
         keys = idempotency_keys or [None] * len(queries)
         if not queries:
             return []
+        await self._agree()
         await self._refresh_clock(self._lane_for(queries[0], keys[0]))
         if self._origin is None:
             untraced = [None] * len(queries)
@@ -219,24 +238,32 @@ class Bus:
         await _all(pronounce, range(self.config.lanes))
 
     async def status(self) -> SystemStatus:
-        """What is running, waiting, and done."""
-        return await read_status(self._wires, self._topology, self.config.lanes)
+        """What is running, waiting, and done, and which lanes' servers don't answer; Unreachable if none does."""
+        return await read_status(self._asked, self._topology, self.config.lanes)
 
-    async def live_workers(self, stage: str) -> int:
-        """How many workers of a stage live; KeyError names the stages there are."""
-        return await live_workers(self._wires, self._topology.stage(stage), self.config.lanes)
+    async def live_workers(self, stage: str) -> LiveWorkers:
+        """How many workers of a stage live; KeyError names the stages there are, Unreachable if no server answers."""
+        return await live_workers(self._asked, self._topology.stage(stage), self.config.lanes)
 
     async def idle_stages(self) -> list[str]:
         """The stages without a live worker. Asks for less than `status`: a client may know it."""
         names = [stage.name for stage in self._topology.stages]
-        return [name for name in names if not await self.live_workers(name)]
+        return [name for name in names if not (await self.live_workers(name)).count]
 
     async def verify(self) -> list[Verification]:
-        """Whether the conservation law holds, lane by lane."""
-        return [
-            await verify(self._wires[lane], Keys(lane), self._topology)
-            for lane in range(self.config.lanes)
-        ]
+        """Whether the conservation law holds, lane by lane; Unreachable unless each can be read."""
+        proof = await self.prove()
+        if proof.unreachable:
+            raise Unreachable(f"lane {proof.unreachable[0].lane}: {proof.unreachable[0].why}")
+        return list(proof.lanes)
+
+    async def prove(self) -> Proof:
+        """The same, with the lanes named whose servers don't answer; Unreachable if none does."""
+
+        async def read(lane: int) -> Verification:
+            return await verify(await self._asked(lane), Keys(lane), self._topology)
+
+        return Proof(*await survey(read, self.config.lanes))
 
     def _lane_of(self, query_id: str) -> int:
         """The lane for a query to submit: one that its id names, else the first."""

@@ -1,6 +1,7 @@
 """The state of the system as the server knows it: workers, backlog, pending, outcomes."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,11 @@ from contracts import OUTCOMES, Stage, Topology
 from .clock import time_reply_ms
 from .delivery import order_of
 from .keys import Keys
-from .wire import Wire, Wires, text
+from .survey import UnreachableLane, survey
+from .wire import Wire, text
+
+Asking = Callable[[int], Awaitable[Wire]]
+"""The wire of a lane, to be asked for where Unreachable may be raised."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +42,19 @@ class StageStatus:
 
 @dataclass(frozen=True)
 class SystemStatus:
-    """All stages, the outcomes counted, and what is open or dead."""
+    """All stages, the outcomes counted, and what is open or dead: over all lanes but the unreachable ones."""
 
     stages: tuple[StageStatus, ...]
     outcomes: dict[str, int]
     accepted: int
     open: int
     dead: int
+    unreachable: tuple[UnreachableLane, ...] = ()
+
+    @property
+    def is_well(self) -> bool:
+        """Whether every lane's server answers and no stage has work and no worker."""
+        return not self.unreachable and not self.unattended_stages
 
     @property
     def idle_stages(self) -> tuple[str, ...]:
@@ -56,48 +67,98 @@ class SystemStatus:
         return tuple(stage.stage for stage in self.stages if stage.is_unattended)
 
 
-async def read_status(wires: Wires, topology: Topology, lanes: int) -> SystemStatus:
-    """Ask the servers, a lane at a time; not one step, so that numbers may be a moment apart."""
-    now_ms = [int(time_reply_ms(await wires[lane].call("TIME"))) for lane in range(lanes)]
-    stages = tuple([await _stage_status(wires, stage, now_ms) for stage in topology.stages])
-    counters: dict[str, int] = {}
-    open_queries = dead = 0
-    for lane in range(lanes):
-        keys, wire = Keys(lane), wires[lane]
-        flat = pairs(await wire.call("HGETALL", keys.counters))
-        for name, value in flat.items():
-            counters[name] = counters.get(name, 0) + int(value)
-        open_queries += await wire.call("ZCARD", keys.open)
-        dead += await wire.call("XLEN", keys.dead)
+@dataclass(frozen=True)
+class LiveWorkers:
+    """How many workers of a stage live, as the lanes know whose server answers."""
+
+    count: int
+    unreachable: tuple[UnreachableLane, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Share:
+    """A stage in one lane. `length`: entries of its stream, delivered or not."""
+
+    workers: frozenset[str]
+    length: int
+    pending: int
+    delayed: int
+    oldest_ms: int | None
+    added: int | None
+
+
+@dataclass(frozen=True)
+class _LaneStatus:
+    """One lane; its shares are in the order of the topology's stages."""
+
+    shares: tuple[_Share, ...]
+    counters: dict[str, int]
+    open: int
+    dead: int
+
+
+async def read_status(ask: Asking, topology: Topology, lanes: int) -> SystemStatus:
+    """Ask the servers; not one step, so that numbers may be a moment apart. Unreachable if none answers."""
+
+    async def read(lane: int) -> _LaneStatus:
+        return await _read_lane(await ask(lane), Keys(lane), topology)
+
+    found, unreachable = await survey(read, lanes)
+    counters: Counter[str] = Counter()
+    for one in found:
+        counters.update(one.counters)
     return SystemStatus(
-        stages=stages,
-        outcomes={name: counters.get(name, 0) for name in OUTCOMES},
-        accepted=counters.get("accepted", 0),
-        open=open_queries,
-        dead=dead,
+        stages=tuple(
+            _over_lanes(stage.name, [one.shares[number] for one in found])
+            for number, stage in enumerate(topology.stages)
+        ),
+        outcomes={name: counters[name] for name in OUTCOMES},
+        accepted=counters["accepted"],
+        open=sum(one.open for one in found),
+        dead=sum(one.dead for one in found),
+        unreachable=unreachable,
     )
 
 
-async def _stage_status(wires: Wires, stage: Stage, now_ms: Sequence[int]) -> StageStatus:
-    """`now_ms`: by each lane's server."""
-    workers: set[str] = set()
-    length = pending = delayed = 0
-    oldest: int | None = None
-    added: int | None = 0
-    for lane, now in enumerate(now_ms):
-        keys, wire = Keys(lane), wires[lane]
-        stream = keys.of(stage.consumes)
-        length += await wire.call("XLEN", stream)
-        delayed += await wire.call("ZCARD", keys.delayed(stage.consumes))
-        for first_id, _ in await wire.call("XRANGE", stream, "-", "+", "COUNT", 1):
-            age = max(0, now - order_of(text(first_id))[0])
-            oldest = age if oldest is None else max(oldest, age)
-        more = await _added(wire, stream)
-        added = None if added is None or more is None else added + more
-        consumers = await _consumers(wire, stream, stage.name)
-        pending += sum(int(consumer["pending"]) for consumer in consumers)
-        workers |= await _alive(wire, keys, stage.name, consumers)
-    return StageStatus(stage.name, len(workers), length - pending, pending, delayed, oldest, added)
+def _over_lanes(stage: str, shares: Sequence[_Share]) -> StageStatus:
+    workers = frozenset[str]().union(*(one.workers for one in shares))
+    pending = sum(one.pending for one in shares)
+    added = [one.added for one in shares if one.added is not None]
+    return StageStatus(
+        stage=stage,
+        workers=len(workers),
+        backlog=sum(one.length for one in shares) - pending,
+        pending=pending,
+        delayed=sum(one.delayed for one in shares),
+        oldest_ms=max((one.oldest_ms for one in shares if one.oldest_ms is not None), default=None),
+        added=sum(added) if len(added) == len(shares) else None,
+    )
+
+
+async def _read_lane(wire: Wire, keys: Keys, topology: Topology) -> _LaneStatus:
+    now_ms = int(time_reply_ms(await wire.call("TIME")))
+    shares = [await _read_share(wire, keys, stage, now_ms) for stage in topology.stages]
+    counters = pairs(await wire.call("HGETALL", keys.counters))
+    return _LaneStatus(
+        shares=tuple(shares),
+        counters={name: int(value) for name, value in counters.items()},
+        open=await wire.call("ZCARD", keys.open),
+        dead=await wire.call("XLEN", keys.dead),
+    )
+
+
+async def _read_share(wire: Wire, keys: Keys, stage: Stage, now_ms: int) -> _Share:
+    """`now_ms`: by the lane's server."""
+    stream = keys.of(stage.consumes)
+    length = await wire.call("XLEN", stream)
+    delayed = await wire.call("ZCARD", keys.delayed(stage.consumes))
+    first = await wire.call("XRANGE", stream, "-", "+", "COUNT", 1)
+    ages = [max(0, now_ms - order_of(text(entry_id))[0]) for entry_id, _ in first]
+    added = await _added(wire, stream)
+    consumers = await _consumers(wire, stream, stage.name)
+    pending = sum(int(consumer["pending"]) for consumer in consumers)
+    workers = await _alive(wire, keys, stage.name, consumers)
+    return _Share(workers, length, pending, delayed, max(ages, default=None), added)
 
 
 async def _added(wire: Wire, stream: str) -> int | None:
@@ -111,19 +172,24 @@ async def _added(wire: Wire, stream: str) -> int | None:
     return reply.get("entries-added")
 
 
-async def live_workers(wires: Wires, stage: Stage, lanes: int) -> int:
+async def live_workers(ask: Asking, stage: Stage, lanes: int) -> LiveWorkers:
     """How many workers of a stage live. Asks for no more than a worker of that stage may know."""
-    workers: set[str] = set()
-    for lane in range(lanes):
-        keys, wire = Keys(lane), wires[lane]
+
+    async def read(lane: int) -> frozenset[str]:
+        wire, keys = await ask(lane), Keys(lane)
         consumers = await _consumers(wire, keys.of(stage.consumes), stage.name)
-        workers |= await _alive(wire, keys, stage.name, consumers)
-    return len(workers)
+        return await _alive(wire, keys, stage.name, consumers)
+
+    found, unreachable = await survey(read, lanes)
+    return LiveWorkers(len(frozenset[str]().union(*found)), unreachable)
 
 
-async def _alive(wire: Wire, keys: Keys, stage: str, consumers: list[dict[str, Any]]) -> set[str]:
+async def _alive(
+    wire: Wire, keys: Keys, stage: str, consumers: list[dict[str, Any]]
+) -> frozenset[str]:
     names = [text(consumer["name"]) for consumer in consumers]
-    return {name for name in names if await wire.call("EXISTS", keys.alive(stage, name))}
+    alive = [name for name in names if await wire.call("EXISTS", keys.alive(stage, name))]
+    return frozenset(alive)
 
 
 async def _consumers(wire: Wire, stream: str, group: str) -> list[dict[str, Any]]:

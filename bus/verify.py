@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import chain, cycle
-from typing import Any
+from typing import Any, Literal
 
 from redis import exceptions as errors
 
@@ -10,7 +10,10 @@ from contracts import OUTCOMES, Topology, Transient
 
 from .keys import Keys
 from .status import pairs
+from .survey import UnreachableLane
 from .wire import Wire, is_wrong_type, text
+
+Verdict = Literal["holds", "broken", "unverified"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,21 @@ class Verification:
     def holds(self) -> bool:
         """Whether both equations hold."""
         return self.queries_balance and self.entries_balance
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The law in every lane whose server answers, and the lanes of which nothing can be said."""
+
+    lanes: tuple[Verification, ...]
+    unreachable: tuple[UnreachableLane, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Broken as soon as one lane breaks it; it holds only where every lane was read."""
+        if not all(lane.holds for lane in self.lanes):
+            return "broken"
+        return "unverified" if self.unreachable else "holds"
 
 
 async def _read(wire: Wire, keys: Keys, topology: Topology) -> tuple[list[str], list[Any]]:

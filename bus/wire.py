@@ -17,7 +17,7 @@ from redis import exceptions as errors
 from contracts import Misconfigured, Unreachable
 
 from .address import Node
-from .backend import Backend
+from .backend import Backend, place_of
 from .tls import why_tls_failed
 
 Arg = str | bytes | int
@@ -78,8 +78,9 @@ class Wire:
                 errors.InvalidResponse,
                 OSError,
             ) as error:
+                asked = f" from {place_of(self._connection)}" if self._connection else ""
                 await self.look_again()
-                raise Unreachable(f"no reply to {args[0]!s}: {self._why(error)}") from error
+                raise Unreachable(f"no reply to {args[0]!s}{asked}: {self._why(error)}") from error
             except errors.TryAgainError as error:
                 raise Unreachable(
                     f"{args[0]!s} has to wait: lane {self.lane} is on its way to another node"

@@ -55,16 +55,27 @@ async def system_url(settings: Settings) -> str:
 
 @asynccontextmanager
 async def connect(
-    url: str | None = None, *, settings: Settings | None = None, log: Log = no_log
+    url: str | None = None,
+    *,
+    settings: Settings | None = None,
+    log: Log = no_log,
+    opens_partly: bool = False,
 ) -> AsyncIterator[Bus]:
     """A client of the server at `url`; without one, of the system that the settings or this folder name.
 
     `log` is told of every query that is accepted. Where the application traces by OpenTelemetry, so does this: a
-    query's trace goes on from the span that is active when it is submitted.
+    query's trace goes on from the span that is active when it is submitted. `opens_partly`: also while the server of
+    lane 0 is away, so that `status` and `prove` can tell of the other lanes; nothing can be submitted until it is back.
     """
     known = settings or load_settings(os.environ, Path.cwd())
     address = url or await system_url(known)
-    async with Bus(server_at(address, known), bus_config(known), log=log, origin=origin()) as bus:
+    async with Bus(
+        server_at(address, known),
+        bus_config(known),
+        log=log,
+        origin=origin(),
+        opens_partly=opens_partly,
+    ) as bus:
         yield bus
 
 

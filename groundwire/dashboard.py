@@ -77,6 +77,12 @@ ROWS = (
         (
             _stat("Server down", "1 if it doesn't answer.", "1 - min(groundwire_server_up)", 1),
             _stat(
+                "Lanes out of reach",
+                "Their server doesn't answer; the others go on.",
+                "max(groundwire_unreachable_lanes)",
+                1,
+            ),
+            _stat(
                 "Stages with work and no worker",
                 "Start a worker of that stage.",
                 "sum(groundwire_stage_unattended)",

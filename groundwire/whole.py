@@ -37,11 +37,12 @@ class Whole(Collector):
         self._status, self._fault = None, why
 
     def ready(self) -> list[str]:
-        """Why the whole isn't ready: the server, or stages that have work and no worker."""
+        """Why the whole isn't ready: the server, that of a lane, or stages that have work and no worker."""
         if self._fault is not None:
             return [f"the server: {self._fault}"]
         assert self._status is not None
-        return [f"{name} has work and no worker" for name in self._status.unattended_stages]
+        unattended = [f"{name} has work and no worker" for name in self._status.unattended_stages]
+        return [*map(str, self._status.unreachable), *unattended]
 
     def text(self) -> tuple[str, bytes]:
         """The content type, and all metrics in the text format."""
@@ -67,6 +68,23 @@ def _of(status: SystemStatus) -> Iterable[Metric]:
     for stage in status.stages:
         oldest.add_metric([stage.stage], (stage.oldest_ms or 0) / 1000)
     yield oldest
+    if not status.unreachable:
+        yield from _counted(status)
+    for name, about, value in (
+        ("groundwire_queries_open", "Queries that have no result yet.", status.open),
+        (
+            "groundwire_unreachable_lanes",
+            "Lanes whose server doesn't answer: the numbers are those of the others.",
+            len(status.unreachable),
+        ),
+    ):
+        one = GaugeMetricFamily(name, about)
+        one.add_metric([], value)
+        yield one
+
+
+def _counted(status: SystemStatus) -> Iterable[Metric]:
+    """What is looked at for its growth: without a lane's share it would fall, and jump when that is back."""
     ended = CounterMetricFamily("groundwire_queries", "Queries that ended.", labels=["outcome"])
     for outcome, count in status.outcomes.items():
         ended.add_metric([outcome], count)
@@ -74,10 +92,6 @@ def _of(status: SystemStatus) -> Iterable[Metric]:
     accepted = CounterMetricFamily("groundwire_queries_accepted", "Queries accepted.")
     accepted.add_metric([], status.accepted)
     yield accepted
-    for name, about, value in (
-        ("groundwire_queries_open", "Queries that have no result yet.", status.open),
-        ("groundwire_dead_letter_records", "Dead letters that are kept.", status.dead),
-    ):
-        one = GaugeMetricFamily(name, about)
-        one.add_metric([], value)
-        yield one
+    dead = GaugeMetricFamily("groundwire_dead_letter_records", "Dead letters that are kept.")
+    dead.add_metric([], status.dead)
+    yield dead

@@ -42,12 +42,15 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
 
 @asynccontextmanager
-async def running_bus() -> AsyncIterator["Bus"]:
-    """A client of the system of this folder, or of the server that is set; NoSystem without one."""
+async def running_bus(*, opens_partly: bool = False) -> AsyncIterator["Bus"]:
+    """A client of the system of this folder, or of the server that is set; NoSystem without one.
+
+    `opens_partly`: also while lane 0's server is away.
+    """
     from groundwire.client import connect
 
     known = settings()
-    async with connect(settings=known, log=log_of(known)) as bus:
+    async with connect(settings=known, log=log_of(known), opens_partly=opens_partly) as bus:
         yield bus
 
 

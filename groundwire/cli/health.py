@@ -30,27 +30,29 @@ def health(
 ) -> int:
     """Check that a stage has a live worker; without one, that no stage has work and no worker.
 
-    Exit code 0 if so, 1 if not, 3 without a server.
+    Exit code 0 if so, 1 if not, 3 without a server. The server of a lane that doesn't answer is
+    named: the whole isn't well then; a stage is, if the other lanes know a live worker of it.
     """
     if stage is None:
-        unattended = run_async(_unattended())
-        for name in unattended:
-            console().print(f"{name} has work and no worker", markup=False)
-        if not unattended:
-            console().print("every stage with work has a worker", markup=False)
-        return ExitCode.FAILED if unattended else ExitCode.ANSWERED
+        return run_async(_of_whole())
     if stage not in {known.name for known in TOPOLOGY.stages}:
         raise Invalid(f"no stage {stage!r}; there are: {STAGES}")
-    workers = run_async(_workers(stage))
-    console().print(f"{stage}: {workers} alive", markup=False)
-    return ExitCode.ANSWERED if workers else ExitCode.FAILED
+    return run_async(_of_stage(stage))
 
 
-async def _workers(stage: str) -> int:
-    async with running_bus() as bus:
-        return await bus.live_workers(stage)
+async def _of_whole() -> int:
+    async with running_bus(opens_partly=True) as bus:
+        found = await bus.status()
+    unattended = [f"{name} has work and no worker" for name in found.unattended_stages]
+    said = unattended or ["every stage with work has a worker"]
+    for line in (*said, *map(str, found.unreachable)):
+        console().print(line, markup=False, soft_wrap=True)
+    return ExitCode.ANSWERED if found.is_well else ExitCode.FAILED
 
 
-async def _unattended() -> tuple[str, ...]:
-    async with running_bus() as bus:
-        return (await bus.status()).unattended_stages
+async def _of_stage(stage: str) -> int:
+    async with running_bus(opens_partly=True) as bus:
+        workers = await bus.live_workers(stage)
+    for line in (f"{stage}: {workers.count} alive", *map(str, workers.unreachable)):
+        console().print(line, markup=False, soft_wrap=True)
+    return ExitCode.ANSWERED if workers.count else ExitCode.FAILED

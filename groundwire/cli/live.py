@@ -15,11 +15,16 @@ HEADINGS = ("stage", "workers", "backlog", "pending", "delayed", "oldest")
 def drawn(
     now: "SystemStatus", before: "SystemStatus | None" = None, seconds: float = 0.0
 ) -> "Group":
-    """The status for people; with the one of `seconds` ago also how fast things move."""
+    """The status for people; with the one of `seconds` ago also how fast things move.
+
+    Not where it is of other lanes: what these have counted isn't what has happened since.
+    """
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
+    if before is not None and _missing(before) != _missing(now):
+        before = None
     table = Table(box=None, pad_edge=False)
     for heading in HEADINGS if before is None else (*HEADINGS, "in"):
         table.add_column(heading, justify="left" if heading == "stage" else "right")
@@ -35,7 +40,13 @@ def drawn(
         Text(f"{name} has work and no worker: groundwire worker {name}", style="red")
         for name in now.unattended_stages
     ]
+    faults += [Text(str(lane), style="red") for lane in now.unreachable]
     return Group(table, Text(), Text(line), *faults)
+
+
+def _missing(status: "SystemStatus") -> list[int]:
+    """Whose numbers aren't in it."""
+    return [away.lane for away in status.unreachable]
 
 
 def _row(one: "StageStatus", was: "StageStatus | None", seconds: float) -> list[str]:

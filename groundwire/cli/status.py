@@ -50,7 +50,8 @@ def status(
 ) -> int:
     """Per stage: workers, backlog, pending, oldest; per outcome: count.
 
-    Exit code 1 if a stage has work and no live worker.
+    Exit code 1 if a stage has work and no live worker, or the server of a lane doesn't answer:
+    then the numbers are those of the other lanes.
     """
     if sum((as_json, watch, serve is not None)) > 1:
         raise Invalid("choose one of --json, --watch and --serve")
@@ -66,13 +67,13 @@ def status(
 async def _once(*, as_json: bool) -> int:
     from .live import drawn
 
-    async with running_bus() as bus:
+    async with running_bus(opens_partly=True) as bus:
         found = await bus.status()
     if as_json:
         write_json(found)
     else:
         console().print(drawn(found))
-    return ExitCode.FAILED if found.unattended_stages else ExitCode.ANSWERED
+    return ExitCode.ANSWERED if found.is_well else ExitCode.FAILED
 
 
 async def _watch(every_s: float) -> int:
@@ -82,7 +83,7 @@ async def _watch(every_s: float) -> int:
     from .live import drawn
 
     before: tuple[float, SystemStatus] | None = None
-    async with running_bus() as bus:
+    async with running_bus(opens_partly=True) as bus:
         with Live(console=console(), auto_refresh=False, screen=True) as live:
             while True:
                 found = await _asked(bus)
@@ -110,7 +111,7 @@ async def _serve(port: int, every_s: float) -> int:
         console_err().print(f"http://{host}:{taken}/readyz, /metrics", markup=False)
         while True:
             try:
-                async with running_bus() as bus:
+                async with running_bus(opens_partly=True) as bus:
                     await _look(bus, whole, every_s)
             except GroundwireError as error:
                 whole.miss(str(error))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bus import StageStatus, SystemStatus, Vitals
+from bus import StageStatus, SystemStatus, UnreachableLane, Vitals
 from groundwire.cli.live import drawn, rate
 from groundwire.metrics import WorkerMetrics
 from groundwire.whole import Whole
@@ -66,6 +66,34 @@ def test_a_server_that_is_gone_leaves_no_old_numbers() -> None:
     whole.miss("no reply")
     assert whole.ready() == ["the server: no reply"]
     assert [line for line in text_of(whole) if line[0] != "#"] == ["groundwire_server_up 0.0"]
+
+
+def test_a_lane_whose_server_is_away_makes_the_whole_unready() -> None:
+    """What is watched for its growth isn't told without that lane: it would fall, and jump back."""
+    whole = Whole()
+    whole.see(replace(CALM, unreachable=(UnreachableLane(2, "no reply from node-2"),)))
+    assert whole.ready() == ["lane 2 is unreachable: no reply from node-2"]
+    text = "\n".join(text_of(whole))
+    assert "groundwire_unreachable_lanes 1.0" in text
+    assert "groundwire_server_up 1.0" in text
+    assert "groundwire_queries_open" in text
+    assert "_total" not in text
+    assert "groundwire_dead_letter_records" not in text
+    whole.see(CALM)
+    assert whole.ready() == []
+    assert "groundwire_unreachable_lanes 0.0" in text_of(whole)
+
+
+def test_a_look_shows_who_is_away_and_no_pace_against_one_of_other_lanes() -> None:
+    """The counts of a lane that is back are no news of this second."""
+    part = replace(
+        CALM, accepted=60, unreachable=(UnreachableLane(2, "no reply from node-2: silence"),)
+    )
+    shown = _seen(drawn(part, CALM, 1.0))
+    assert "lane 2 is unreachable: no reply from node-2: silence" in shown
+    assert "/s" not in shown
+    assert "/s" not in _seen(drawn(CALM, part, 1.0))
+    assert "60/s" in _seen(drawn(replace(part, accepted=120), part, 1.0))
 
 
 def test_every_metric_is_described() -> None:

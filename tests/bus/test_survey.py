@@ -1,0 +1,127 @@
+"""Looks at all lanes while the servers of some are away: those that answer are told, the others named."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from bus_system import FAST, FakeBackend, System, query
+from redis import exceptions as errors
+
+from bus import Bus, UnreachableLane
+from bus.address import Node
+from bus.keys import Keys
+from contracts import Misconfigured, Unreachable
+
+THREE = replace(FAST, lanes=3)
+
+
+class Partly(FakeBackend):
+    """A server for each lane, as it were; those of `away` refuse connections."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.away: set[int] = set()
+
+    async def connect(self, lane: int, timeout_s: float, node: Node | None = None) -> Any:
+        """Refused while the lane's server is away."""
+        if lane in self.away:
+            raise errors.ConnectionError(f"node-{lane}:6379 refused")
+        return await super().connect(lane, timeout_s, node)
+
+
+@pytest.fixture
+def backend() -> Partly:
+    """Three lanes whose servers can go away."""
+    return Partly()
+
+
+@pytest.fixture
+async def three(backend: Partly) -> AsyncIterator[System]:
+    """A system with twelve queries in its lanes, two workers that live, and nobody who works."""
+    async with System(backend, THREE) as opened:
+        await opened.bus.submit_many([query(str(n), session=f"s{n}") for n in range(12)])
+        for lane in range(3):
+            keys = Keys(lane)
+            stream = keys.of("queries")
+            await opened.call("XGROUP", "CREATE", stream, "understand", "0")
+            for name in ("one", f"only-{lane}"):
+                await opened.call("XGROUP", "CREATECONSUMER", stream, "understand", name)
+                await opened.call("SET", keys.alive("understand", name), 1)
+        yield opened
+
+
+@pytest.mark.parametrize("away", [0, 1])
+async def test_a_status_is_of_the_lanes_whose_servers_answer(
+    three: System, backend: Partly, away: int
+) -> None:
+    """The missing one is named with what was tried; once it is back the status is whole again."""
+    (share,) = (one for one in await three.bus.verify() if one.lane == away)
+    backend.away = {away}
+    async with Bus(backend, THREE, opens_partly=True) as bus:
+        part = await bus.status()
+        (named,) = part.unreachable
+        assert named.lane == away
+        assert f"node-{away}:6379 refused" in named.why
+        assert (part.accepted, part.open) == (12 - share.accepted, 12 - share.open)
+        assert part.stages[0].backlog == 12 - share.working
+        assert part.stages[0].workers == 3
+        assert not part.is_well
+        backend.away = set()
+        again = await bus.status()
+    assert (again.accepted, again.open, again.stages[0].workers) == (12, 12, 4)
+    assert again.is_well
+
+
+async def test_a_proof_is_none_of_a_lane_that_was_not_read(three: System, backend: Partly) -> None:
+    """Unverified is neither verified nor broken; broken stays broken, and `verify` says nothing by halves."""
+    backend.away = {1}
+    async with Bus(backend, THREE, opens_partly=True) as bus:
+        proof = await bus.prove()
+        assert [lane.lane for lane in proof.lanes] == [0, 2]
+        assert [lane.lane for lane in proof.unreachable] == [1]
+        assert proof.verdict == "unverified"
+        with pytest.raises(Unreachable, match="lane 1"):
+            await bus.verify()
+        await three.call("HINCRBY", Keys(2).counters, "accepted", 1)
+        assert (await bus.prove()).verdict == "broken"
+        await three.call("HINCRBY", Keys(2).counters, "accepted", -1)
+        backend.away = set()
+        assert (await bus.prove()).verdict == "holds"
+
+
+async def test_live_workers_are_those_that_a_lane_knows(three: System, backend: Partly) -> None:
+    """Of one stage, over the lanes that answer."""
+    assert (await three.bus.live_workers("understand")).count == 4
+    backend.away = {0, 2}
+    async with Bus(backend, THREE, opens_partly=True) as bus:
+        found = await bus.live_workers("understand")
+    assert (found.count, [one.lane for one in found.unreachable]) == (2, [0, 2])
+    assert str(UnreachableLane(2, "gone")) == "lane 2 is unreachable: gone"
+
+
+async def test_no_server_at_all_is_no_status(three: System, backend: Partly) -> None:
+    """Nothing to show is an error, as with one lane."""
+    backend.away = {0, 1, 2}
+    async with Bus(backend, THREE, opens_partly=True) as bus:
+        for look in (bus.status, bus.prove, lambda: bus.live_workers("critic")):
+            with pytest.raises(Unreachable, match="node-0"):
+                await look()
+
+
+async def test_who_only_looks_submits_nothing_while_the_lanes_are_not_agreed(
+    three: System, backend: Partly
+) -> None:
+    """Lane 0's server knows how many there are: before it says so no lane gets a query."""
+    backend.away = {0}
+    asked = [query(str(n), session=f"s{n}") for n in range(12)]
+    async with Bus(backend, THREE, opens_partly=True) as bus:
+        with pytest.raises(Unreachable):
+            await bus.submit_many(asked)
+        backend.away = set()
+        assert (await bus.status()).accepted == 12
+        await bus.submit_many(asked)
+        assert (await bus.status()).accepted == 24
+    async with Bus(backend, FAST, opens_partly=True) as other:
+        with pytest.raises(Misconfigured, match="GROUNDWIRE_LANES=3"):
+            await other.status()

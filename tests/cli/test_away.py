@@ -1,0 +1,124 @@
+"""`status`, `verify`, `health` on a cluster of which a node is away and nobody takes over."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from bus.slots import slot_of
+from groundwire.embedded.several import TemporaryCluster
+
+from .conftest import Commands, Done
+
+pytestmark = pytest.mark.server
+
+LANES = range(4)
+
+
+@pytest.fixture(scope="module")
+def alone() -> Iterator[TemporaryCluster]:
+    """Three primaries, no replicas: what is away stays away until it is started again."""
+    cluster = TemporaryCluster(replicas=0)
+    try:
+        yield cluster
+    finally:
+        cluster.stop()
+
+
+@pytest.fixture
+def on_cluster(nothing_up: Commands, alone: TemporaryCluster) -> Commands:
+    """Commands on that cluster, with four lanes."""
+    nothing_up.set("GROUNDWIRE_REDIS_URL", alone.url)
+    nothing_up.set("GROUNDWIRE_LANES", "4")
+    return nothing_up
+
+
+def lanes_with(cluster: TemporaryCluster, lane: int) -> list[int]:
+    """The lanes on the node of a lane."""
+    node = cluster.primary_of(slot_of(lane))
+    return [one for one in LANES if cluster.primary_of(slot_of(one)) is node]
+
+
+@contextmanager
+def away(cluster: TemporaryCluster, lane: int) -> Iterator[None]:
+    """The node of a lane killed; back, and known to all, afterwards."""
+    node = cluster.primary_of(slot_of(lane))
+    node.kill()
+    try:
+        yield
+    finally:
+        node.start()
+        cluster.await_whole()
+
+
+@pytest.mark.parametrize("lane", [0, 1])
+def test_the_lanes_that_answer_are_told_and_the_others_named(
+    on_cluster: Commands, alone: TemporaryCluster, lane: int
+) -> None:
+    """Lane 0's node too, which knows how many lanes there are; all is whole again once it is back."""
+    assert on_cluster("verify", "--json").json["verdict"] == "holds"
+    gone = lanes_with(alone, lane)
+    with away(alone, lane):
+        status = on_cluster("status", "--json")
+        assert_named(status, gone, code=1)
+        assert status.json["accepted"] == 0
+        shown = on_cluster("status")
+        assert shown.code == 1
+        assert f"lane {gone[0]} is unreachable" in shown.out
+
+        verified = on_cluster("verify", "--json")
+        assert_named(verified, gone, code=3)
+        assert (verified.json["verdict"], verified.json["holds"]) == ("unverified", False)
+        others = [one for one in LANES if one not in gone]
+        assert [one["lane"] for one in verified.json["lanes"]] == others
+        shown = on_cluster("verify")
+        assert shown.code == 3
+        assert "not verified" in shown.out
+        assert f"lane {others[0]}: accepted 0" in shown.out
+
+        whole = on_cluster("health")
+        assert whole.code == 1
+        assert f"lane {gone[0]} is unreachable" in whole.out
+        stage = on_cluster("health", "critic")
+        assert stage.code == 1
+        assert "critic: 0 alive" in stage.out
+    for command in (("verify",), ("status",), ("health",)):
+        done = on_cluster(*command)
+        assert (done.code, "unreachable" in done.out) == (0, False)
+
+
+def assert_named(done: Done, lanes: list[int], *, code: int) -> None:
+    """Each lane with the address that was tried."""
+    assert done.code == code
+    assert [one["lane"] for one in done.json["unreachable"]] == lanes
+    assert all(re.search(r"127\.0\.0\.1:\d+", one["why"]) for one in done.json["unreachable"])
+
+
+def test_the_live_view_goes_on_while_a_node_is_away(
+    on_cluster: Commands, alone: TemporaryCluster
+) -> None:
+    """It names the lane, and stops naming it."""
+    ours, theirs = pty.openpty()
+    command = (sys.executable, "-m", "groundwire", "status", "--watch", "--every", "0.1")
+    with away(alone, 0):
+        process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        _until(ours, r"lane 0 is unreachable")
+    try:
+        _until(ours, r"accepted((?!unreachable).)*accepted")
+    finally:
+        process.terminate()
+        process.wait(10)
+        os.close(ours)
+
+
+def _until(terminal: int, pattern: str) -> None:
+    """Read what is drawn on a terminal until a pattern is in it."""
+    read = ""
+    while not re.search(pattern, read, re.DOTALL):
+        read += os.read(terminal, 4096).decode(errors="replace")
