@@ -36,8 +36,12 @@ def bus_config(settings: Settings) -> BusConfig:
 
 def server_at(url: str, settings: Settings) -> UrlBackend:
     """The server at a URL, with the certificates that the settings name; Misconfigured if one can't be read."""
-    tls = Tls(settings.redis_tls_ca, settings.redis_tls_cert, settings.redis_tls_key)
-    return UrlBackend(url, tls)
+    return UrlBackend(url, tls_of(settings))
+
+
+def tls_of(settings: Settings) -> Tls:
+    """The certificates that the settings name."""
+    return Tls(settings.redis_tls_ca, settings.redis_tls_cert, settings.redis_tls_key)
 
 
 async def system_url(settings: Settings) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bus import Bus, BusConfig, UrlBackend, Verification
+from bus import Backend, Bus, BusConfig, Verification
 from bus.address import parse_address
 from bus.durable import confirm_stored
 from bus.keys import LANES, Keys, lane_of_key
@@ -226,16 +226,16 @@ async def open_arena(setup: Setup, seed: int) -> AsyncIterator[Arena]:
         site = await stack.enter_async_context(opening)
         front: Proxy | None = None
         if "one server" in setup.offers:
-            front = await stack.enter_async_context(Proxy(site.url))
-        url = site.url if front is None else front.url
+            front = await stack.enter_async_context(Proxy(site.url, site.tls))
+        told = Brief(site.url, config, site.tls) if front is None else Brief(front.url, config)
         brief = site.home / "brief.json"
-        Brief(url, config).write(brief)
-        wires = Wires(UrlBackend(site.url), config.reply_timeout_s)
+        told.write(brief)
+        wires = Wires(site.backend, config.reply_timeout_s)
         stack.push_async_callback(wires.close)
 
-        direct = await _client(stack, site.url, config)
+        direct = await _client(stack, site.backend, config)
         book = Book()
-        load = await _load(stack, url, config, book, seed)
+        load = await _load(stack, told.backend, config, book, seed)
 
         async def on_death(stage: str, consumer: str, code: int) -> None:
             await load.bus.pronounce_dead(stage, consumer)
@@ -270,14 +270,16 @@ async def open_arena(setup: Setup, seed: int) -> AsyncIterator[Arena]:
                 await supervisor.stop(config.grace_s)
 
 
-async def _client(stack: AsyncExitStack, url: str, config: BusConfig) -> Bus:
-    return await stack.enter_async_context(Bus(UrlBackend(url), config))
+async def _client(stack: AsyncExitStack, backend: Backend, config: BusConfig) -> Bus:
+    return await stack.enter_async_context(Bus(backend, config))
 
 
-async def _load(stack: AsyncExitStack, url: str, config: BusConfig, book: Book, seed: int) -> Load:
-    buses = [await _client(stack, url, config) for _ in range(_CONNECTIONS)]
-    hasty = await _client(stack, url, replace(config, deadline_s=HASTY_S))
-    return Load(buses, hasty, book, seed, durable=parse_address(url).is_replicated)
+async def _load(
+    stack: AsyncExitStack, backend: Backend, config: BusConfig, book: Book, seed: int
+) -> Load:
+    buses = [await _client(stack, backend, config) for _ in range(_CONNECTIONS)]
+    hasty = await _client(stack, backend, replace(config, deadline_s=HASTY_S))
+    return Load(buses, hasty, book, seed, durable=backend.is_replicated)
 
 
 async def _start(bus: Bus, wires: Wires) -> Start:

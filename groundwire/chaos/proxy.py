@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import unquote, urlsplit
 
+from bus import Tls
+
+from .site import NO_TLS
+
 _CHUNK = 1 << 16
 _PORT = 6379
 
@@ -43,9 +47,10 @@ class Proxy:
     Plain before, as its URL says behind.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, tls: Tls = NO_TLS) -> None:
         parts = urlsplit(url)
         self._target = parts
+        self._context = tls.context() if parts.scheme == "rediss" else None
         self._links: set[_Link] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._losses: list[_Loss] = []
@@ -158,7 +163,7 @@ class Proxy:
         return await asyncio.open_connection(
             self._target.hostname or "localhost",
             self._target.port or _PORT,
-            ssl=self._target.scheme == "rediss" or None,
+            ssl=self._context,
         )
 
     async def _pass_requests(self, reader: asyncio.StreamReader, link: _Link) -> None:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bus import Bus, BusConfig, UrlBackend
+from bus import Bus, BusConfig, Tls, UrlBackend
 from bus.keys import LANES, Keys
 from bus.wire import Wire, Wires, text
 from contracts import Misconfigured
@@ -18,6 +18,8 @@ from groundwire.embedded.several import TemporaryCluster, temporary_cluster
 
 _ALL = "gw:{*}:*"
 _PAGE = 1_000
+NO_TLS = Tls()
+"""No certificates of one's own: `rediss://` trusts what the system trusts."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,13 @@ class Site:
     """The server, where it may be killed and frozen: nobody else's."""
     cluster: TemporaryCluster | None = None
     """The same of a cluster."""
+    tls: Tls = NO_TLS
+    """The certificates of a guest."""
+
+    @property
+    def backend(self) -> UrlBackend:
+        """Connections to it."""
+        return UrlBackend(self.url, self.tls)
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,7 @@ class Guest:
 
     url: str
     is_for_tests: bool = False
+    tls: Tls = NO_TLS
 
 
 @asynccontextmanager
@@ -53,12 +63,13 @@ async def open_site(
         with temporary_server("always") as server:
             yield Site(server.url, server.home, server)
         return
-    wires = Wires(UrlBackend(guest.url), config.reply_timeout_s)
+    backend = UrlBackend(guest.url, guest.tls)
+    wires = Wires(backend, config.reply_timeout_s)
     try:
-        found_empty = await _inspect(guest, wires, config)
+        found_empty = await _inspect(guest, backend, wires, config)
         try:
             with tempfile.TemporaryDirectory(prefix="gw-") as home:
-                yield Site(guest.url, Path(home))
+                yield Site(guest.url, Path(home), tls=guest.tls)
         finally:
             if found_empty:
                 await _remove_keys(wires, config.lanes)
@@ -66,7 +77,7 @@ async def open_site(
         await wires.close()
 
 
-async def _inspect(guest: Guest, wires: Wires, config: BusConfig) -> bool:
+async def _inspect(guest: Guest, backend: UrlBackend, wires: Wires, config: BusConfig) -> bool:
     """Whether the server holds no key of Groundwire; Misconfigured if it holds some that forbid a run."""
     if not any([await keys_like(wires[lane], _ALL) for lane in range(config.lanes)]):
         return True
@@ -80,7 +91,7 @@ async def _inspect(guest: Guest, wires: Wires, config: BusConfig) -> bool:
         raise Misconfigured(
             f"this server was started with {int(stored)} lanes: --lanes {int(stored)}"
         )
-    async with Bus(UrlBackend(guest.url), config) as bus:
+    async with Bus(backend, config) as bus:
         state = await bus.status()
     if any(stage.workers for stage in state.stages):
         raise Misconfigured("workers run on this server and would take chaos's queries: stop them")

@@ -14,13 +14,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bus import BusConfig, UrlBackend, Worker
+from bus import BusConfig, Tls, UrlBackend, Worker
 from contracts import Stage
 from groundwire import logs, loop
 from groundwire.lifeline import watch_lifeline
 from groundwire.supervisor import MakeCommand
 
 from .agents import handler_of
+from .site import NO_TLS
 from .versions import NEWER, PRESENT
 
 _PR_SET_PDEATHSIG = 1
@@ -32,10 +33,17 @@ class Brief:
 
     url: str
     config: BusConfig
+    tls: Tls = NO_TLS
+
+    @property
+    def backend(self) -> UrlBackend:
+        """Connections to the server."""
+        return UrlBackend(self.url, self.tls)
 
     def write(self, path: Path) -> None:
         """Write it for its owner alone."""
-        text = json.dumps({"url": self.url, "config": asdict(self.config)})
+        files = {name: str(file) for name, file in asdict(self.tls).items() if file is not None}
+        text = json.dumps({"url": self.url, "config": asdict(self.config), "tls": files})
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(text)
 
@@ -43,7 +51,8 @@ class Brief:
     def read(cls, path: Path) -> "Brief":
         """Read what `write` wrote."""
         told = json.loads(path.read_text())
-        return cls(told["url"], BusConfig(**told["config"]))
+        tls = Tls(**{name: Path(file) for name, file in told["tls"].items()})
+        return cls(told["url"], BusConfig(**told["config"]), tls)
 
 
 def command(stage: str, brief: Path, *options: str) -> MakeCommand:
@@ -86,7 +95,7 @@ async def _run(stage: Stage, consumer: str, lifeline: int, brief: Brief) -> None
     worker = Worker(
         stage,
         handler_of(stage.name),
-        backend=UrlBackend(brief.url),
+        backend=brief.backend,
         consumer=consumer,
         config=brief.config,
         log=logs.bus_log(),

@@ -8,7 +8,7 @@ import typer
 from contracts import Invalid
 
 from .codes import ExitCode
-from .context import console, console_err, run_async, write_json
+from .context import console, console_err, run_async, settings, write_json
 
 if TYPE_CHECKING:
     from groundwire.chaos.campaign import Campaign, Progress
@@ -27,6 +27,8 @@ EPILOG = """Examples:
   groundwire chaos --cluster --faults primary-kill --minutes 5
 
   groundwire chaos --url redis://localhost:6379/9
+
+  GROUNDWIRE_REDIS_TLS_CA=ca.pem groundwire chaos --url rediss://redis.test:6380/9
 """
 
 
@@ -79,7 +81,8 @@ def chaos(
     """Attack a system of its own and prove that no query is lost or answered twice.
 
     Server and workers run in a temporary folder and are gone afterwards; the agents do nothing.
-    With --url the server is a test one of yours, and faults that would hurt all of it are left out.
+    With --url the server is a test one of yours, and faults that would hurt all of it are left out;
+    certificates for rediss:// are those that the settings name.
     With --cluster it is a cluster, whose primaries are killed and frozen and whose slots move; queries
     count as accepted once a replica has them.
     Exit code 1 if anything was lost, repeated, wrong or left behind, or if `verify` doesn't hold.
@@ -88,6 +91,7 @@ def chaos(
     from groundwire.chaos.campaign import Campaign
     from groundwire.chaos.faults import faults_named
     from groundwire.chaos.site import Guest
+    from groundwire.client import tls_of
 
     if list_them:
         return _list()
@@ -95,7 +99,7 @@ def chaos(
         raise Invalid("--test-server says something about a server: which one, --url?")
     if cluster and url is not None:
         raise Invalid("--cluster starts one of its own: leave --url out, or --cluster")
-    guest = Guest(url, is_for_tests=test_server) if url is not None else None
+    guest = None if url is None else Guest(url, is_for_tests=test_server, tls=tls_of(settings()))
     lanes = lanes or (4 if cluster else 1)
     setup = Setup(workers, lanes, guest, logs and logs.absolute(), clustered=cluster)
     chosen = faults_named(faults)

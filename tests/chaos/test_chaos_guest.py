@@ -10,14 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tls_front import Papers, tls_front
 
-from bus import Bus, UrlBackend, Worker
+from bus import Bus, Tls, UrlBackend, Worker
 from bus.wire import Wire
 from contracts import TOPOLOGY, Misconfigured, Query
 from groundwire.chaos.arena import CONFIG, Setup
 from groundwire.chaos.campaign import Campaign, run_seed
 from groundwire.chaos.faults import faults_named
 from groundwire.chaos.site import Guest, open_site
+from groundwire.chaos.worker import Brief
 from groundwire.cli.app import run
 from groundwire.embedded import temporary_server
 from groundwire.noop import HANDLERS
@@ -150,3 +152,32 @@ def test_a_server_that_is_not_there_is_no_system() -> None:
 
 def test_the_word_for_test_servers_needs_a_server() -> None:
     assert run(("chaos", "--test-server")) == 2
+
+
+def test_a_guest_is_spoken_to_with_the_certificates_of_the_settings(
+    url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By the account, by the proxy for clients and workers; without them it says which to set."""
+    papers = Papers.make(tmp_path)
+    with tls_front(url, papers.context(asks_clients=True)) as secured:
+        few = ("--faults", "cut", "--workers", "1", "--queries", "20")
+        command = ("chaos", "--url", secured, *few, "--json")
+        assert run(command) == 3
+        assert "GROUNDWIRE_REDIS_TLS_CA" in capsys.readouterr().err
+        monkeypatch.setenv("GROUNDWIRE_REDIS_TLS_CA", str(papers.ca))
+        monkeypatch.setenv("GROUNDWIRE_REDIS_TLS_CERT", str(papers.cert))
+        monkeypatch.setenv("GROUNDWIRE_REDIS_TLS_KEY", str(papers.key))
+        assert run(command) == 0
+        told = json.loads(capsys.readouterr().out)
+    assert (told["lost"], told["duplicates"], told["verify"]) == (0, 0, True)
+
+
+def test_workers_of_several_servers_get_the_certificates_too(tmp_path: Path) -> None:
+    """No proxy stands before these: where the files are is in the brief."""
+    tls = Tls(tmp_path / "ca.pem", tmp_path / "own.pem")
+    brief = Brief("rediss+cluster://node", CONFIG, tls)
+    brief.write(tmp_path / "brief.json")
+    assert Brief.read(tmp_path / "brief.json") == brief
