@@ -11,6 +11,7 @@ from itertools import groupby, pairwise
 from contracts import RetrievedPassage
 
 from .likeness import Compare, Likeness
+from .meaning import Mean, Row, meaning_features
 from .naming import named_in, told
 from .sentences import Sentence
 from .tokens import Analyzer, stem, words
@@ -44,17 +45,30 @@ def asked(question: str, analyze: Analyzer) -> Asked:
 
 @dataclass(frozen=True)
 class Seen:
-    """Sentences with what was compared. Invariant: `likeness` has a row for each of `sentences`."""
+    """Sentences with what was compared. Invariant: `likeness` has a row for each of `sentences`.
+
+    `meant`: one for each of them too, or none at all.
+    """
 
     asked: Asked
     sentences: Sequence[Sentence]
     likeness: Likeness
+    meant: Row = ()
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """The places of each passage's sentences."""
+        places = range(len(self.sentences))
+        return [list(one) for _, one in groupby(places, lambda at: self.sentences[at].rank)]
 
 
-def seen(question: Asked, sentences: Sequence[Sentence], compare: Compare) -> Seen:
+def seen(
+    question: Asked, sentences: Sequence[Sentence], compare: Compare, mean: Mean | None = None
+) -> Seen:
     """Compare sentences with a question."""
     texts = [sentence.text for sentence in sentences]
-    return Seen(question, sentences, compare(question.text, question.terms, texts))
+    likeness = compare(question.text, question.terms, texts)
+    return Seen(question, sentences, likeness, mean(question.text, texts) if mean else ())
 
 
 def sentence_features(
@@ -65,13 +79,14 @@ def sentence_features(
         return []
     rows: list[Features] = []
     whole = [_passage_features(passages, rank) for rank in range(len(passages))]
-    for rank, group in groupby(range(len(one.sentences)), lambda at: one.sentences[at].rank):
-        places = list(group)
+    for places in one.groups:
         own = [_own(one, at, analyze) for at in places]
         _weigh_terms(one, places, own)
+        of_passage = whole[one.sentences[places[0]].rank]
         for at, row in zip(places, own, strict=True):
-            rows.append({**row, **_beside(one, at, places, own, row), **whole[rank]})
-    return [{**row, **_above_all(row, rows)} for row in rows]
+            rows.append({**row, **_beside(one, at, places, own, row), **of_passage})
+    meant = meaning_features(one.meant, one.groups)
+    return [{**row, **_above_all(row, rows), **more} for row, more in zip(rows, meant, strict=True)]
 
 
 def _own(one: Seen, at: int, analyze: Analyzer) -> Features:
@@ -199,11 +214,18 @@ def answer_features(
         "second": _log_odds(probabilities[beside[1]]) if len(beside) > 1 else -4.0,
         "expected": sum(probabilities[at] for at in beside),
         **{name: rows[best][name] for name in own},
+        **_meant(one, best, beside),
         **_lacking(one, best, beside),
         **_names(one, best, passages[rank]),
         **{f"wants_{name}": float(value) for name, value in vars(one.asked.wants).items()},
         **_found(passages, rank),
     }
+
+
+def _meant(one: Seen, best: int, beside: Sequence[int]) -> Features:
+    if not one.meant:
+        return {}
+    return {"meant": one.meant[best], "meant_most": max(one.meant[at] for at in beside)}
 
 
 def _lacking(one: Seen, best: int, beside: Sequence[int]) -> Features:

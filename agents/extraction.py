@@ -8,6 +8,7 @@ from contracts import Part, RetrievedContext, RetrievedPassage
 
 from .evidence import Features, answer_features, asked, seen, sentence_features, weighed
 from .likeness import Compare
+from .meaning import Mean
 from .quotes import quotes
 from .selection import choose
 from .sentences import Cut, Sentence, sentences
@@ -50,7 +51,10 @@ class Judged:
 
 @dataclass(frozen=True)
 class Extractor:
-    """Chooses sentences. `with_vectors` and `without`: of passages found by vectors too, and by words alone."""
+    """Chooses sentences. `with_vectors` and `without`: of passages found by vectors too, and by words alone.
+
+    `mean`: what the former was learned with, if with any. `brevity`: see `choose`.
+    """
 
     cut: Cut
     compare: Compare
@@ -59,6 +63,8 @@ class Extractor:
     analyze: Analyzer = field(default_factory=Analyzer)
     beta: float = 1.0
     most: int = 8
+    mean: Mean | None = None
+    brevity: float = 0.0
 
     def model(self, context: RetrievedContext) -> Model:
         """What was learned for passages found like these."""
@@ -69,7 +75,8 @@ class Extractor:
         found = sentences(passages, self.cut)
         if not found:
             return Judged(question, (), (), (), (), {}, 0.0)
-        one = seen(asked(question, self.analyze), found, self.compare)
+        mean = self.mean if model is self.with_vectors else None
+        one = seen(asked(question, self.analyze), found, self.compare, mean)
         rows = sentence_features(one, passages, self.analyze)
         probabilities = [weighed(row, model.sentence, model.bias) for row in rows]
         answering = answer_features(one, rows, probabilities, passages)
@@ -97,10 +104,18 @@ class Extractor:
     def best(self, judged: Judged) -> list[Sentence]:
         """The set with the highest expected F, without what is said in it already."""
         kept: list[int] = []
-        for place in choose(judged.probabilities, self.beta, self.most):
+        costs = [self.brevity * share for share in _shares(judged.sentences)]
+        for place in choose(judged.probabilities, self.beta, self.most, costs):
             if not any(_same(judged, place, other) for other in kept):
                 kept.append(place)
         return [judged.sentences[place] for place in kept]
+
+
+def _shares(sentences: Sequence[Sentence]) -> list[float]:
+    """The length of each sentence beside that of a passage, which is the mean of theirs."""
+    lengths = {one.rank: len(one.passage.text) for one in sentences}
+    mean = sum(lengths.values()) / max(1, len(lengths))
+    return [len(one.text) / mean for one in sentences]
 
 
 def _passages(context: RetrievedContext, part: Part) -> list[RetrievedPassage]:

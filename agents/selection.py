@@ -5,25 +5,33 @@ best-first sets, and its expectation is exact by the distribution of the number 
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 MOST_WEIGHED = 60
 """More sentences than that are not weighed against each other; the least probable ones stay out."""
 
 
 def choose(
-    probabilities: Sequence[float], beta: float = 1.0, most: int = MOST_WEIGHED
+    probabilities: Sequence[float],
+    beta: float = 1.0,
+    most: int = MOST_WEIGHED,
+    costs: Sequence[float] = (),
 ) -> list[int]:
     """The places of the set with the highest expected F, at most `most` of them, best first.
 
-    `beta` below 1 weighs a sentence too much heavier than one too few (van Rijsbergen's F).
+    `beta` below 1 weighs a sentence too much heavier than one too few (van Rijsbergen's F). `costs`: of each, what
+    quoting it takes from that F; then the best of the sets that are best first by probability less cost.
     """
-    order = sorted(range(len(probabilities)), key=lambda place: -probabilities[place])
+    price = costs or [0.0] * len(probabilities)
+    order = sorted(range(len(probabilities)), key=lambda place: price[place] - probabilities[place])
     order = order[:MOST_WEIGHED]
     ranked = [probabilities[place] for place in order]
-    expected = [expected_f(ranked, size, beta) for size in range(1, min(most, len(ranked)) + 1)]
-    if not expected:
-        return []
-    return order[: expected.index(max(expected)) + 1]
+    spent = accumulate(price[place] for place in order)
+    sizes = range(1, min(most, len(ranked)) + 1)
+    worth = [
+        expected_f(ranked, size, beta) - cost for size, cost in zip(sizes, spent, strict=False)
+    ]
+    return order[: worth.index(max(worth)) + 1] if worth else []
 
 
 def expected_f(ranked: Sequence[float], size: int, beta: float = 1.0) -> float:

@@ -2,9 +2,10 @@
 
     python -m benchmarks.learn_answers --data DIR [--profile NAME] [--words]
 
-Sentences: logistic regression, L2 on standardised features, on CLAP NQ and on SQuAD 2.0, each set counting as
-`--share` says. The answer: the same on both sets, by out-of-fold sentence weights. `--words`: for a corpus without
-vectors. Seeded folds, no other random. The threshold keeps `--keep` of the answerable questions of CLAP NQ.
+Sentences: logistic regression, L2 on standardised features, on CLAP NQ and on SQuAD 2.0, each set counting as much;
+its strength is the one that tells most out of fold. The answer: the same on both sets, by out-of-fold sentence
+weights. `--words`: for a corpus without vectors. Seeded folds, no other random. The threshold keeps `--keep` of the
+answerable questions of CLAP NQ.
 """
 
 import argparse
@@ -16,17 +17,25 @@ import numpy as np
 from groundwire import profiles
 from groundwire.evals import answersets
 from groundwire.evals.answers import sights
-from groundwire.evals.learning import FOLDS, Sight, judge_all, learn_answers, learn_sentences
+from groundwire.evals.learning import (
+    ANSWER_STRENGTH,
+    Lot,
+    again,
+    answer_table,
+    judge_all,
+    sentence_table,
+)
+from groundwire.evals.lessons import FOLDS, Table, learn, strength_of
+from groundwire.evals.logistic import apply, probabilities
 from groundwire.profiles import Profile
-from groundwire.wiring.answering import Extractor, Judged, build_extractor, judged, taught
+from groundwire.wiring.answering import Extractor, build_extractor
 
 SETS = ("clapnq", "squad2")
-Seen = tuple[list[Sight], list[Judged], bool]
 
 
-def see(profile: Profile, data: Path, cache: Path, extractor: Extractor) -> dict[str, Seen]:
+def see(profile: Profile, data: Path, cache: Path, extractor: Extractor) -> dict[str, Lot]:
     """Both sets, end to end, with the features of their sentences."""
-    seen = {}
+    seen: dict[str, Lot] = {}
     for name in SETS:
         found = answersets.read(data, name)
         ends, _ = asyncio.run(sights(profile, found, cache, lambda *_: None))
@@ -34,48 +43,14 @@ def see(profile: Profile, data: Path, cache: Path, extractor: Extractor) -> dict
     return seen
 
 
-def again(
-    extractor: Extractor, seen: dict[str, Seen], sets: list[str]
-) -> list[tuple[list[Sight], list[Judged]]]:
-    """Both sets judged by sentence weights that never saw the question's fold."""
-    by_fold = [
-        taught(extractor, learn_sentences([_without(fold, seen[name]) for name in sets]))
-        for fold in range(FOLDS)
-    ]
-    return [
-        (ends, [judged(by_fold[sight.fold], sight.context) for sight in ends])
-        for ends, _, _ in seen.values()
-    ]
-
-
-def _without(fold: int, seen: Seen) -> Seen:
-    kept = [at for at, sight in enumerate(seen[0]) if sight.fold != fold]
-    return [seen[0][at] for at in kept], [seen[1][at] for at in kept], seen[2]
-
-
-def threshold(
-    extractor: Extractor, sets: list[tuple[list[Sight], list[Judged]]], keep: float
-) -> float:
+def threshold(answers: Table, keep: float) -> float:
     """The evidence that this share of CLAP NQ's answerable questions reaches, out of fold."""
-    ends, rows = sets[0]
-    evidence = np.zeros(len(ends))
+    reached: list[float] = []
     for fold in range(FOLDS):
-        kept = [[at for at, one in enumerate(each[0]) if one.fold != fold] for each in sets]
-        weights = learn_answers(
-            [
-                ([each[0][at] for at in ats], [each[1][at] for at in ats])
-                for each, ats in zip(sets, kept, strict=True)
-            ]
-        )
-        for at, one in enumerate(ends):
-            if one.fold == fold:
-                odds = (
-                    sum(weights[name] * value for name, value in rows[at].answering.items())
-                    + weights["bias"]
-                )
-                evidence[at] = 1.0 / (1.0 + np.exp(-odds))
-    answerable = np.array([one.asked.is_answerable for one in ends])
-    return float(np.quantile(evidence[answerable], 1.0 - keep, method="lower"))
+        weights = learn(answers, ANSWER_STRENGTH, [fold])
+        asked = (answers.folds == fold) & (answers.sets == 0) & (answers.wanted > 0.5)
+        reached += probabilities(apply(answers.names, answers.rows[asked], weights)).tolist()
+    return float(np.quantile(np.array(reached), 1.0 - keep, method="lower"))
 
 
 def show(name: str, weights: dict[str, float]) -> None:
@@ -99,16 +74,27 @@ def main() -> None:
     profile = profiles.load(given.profile)
     if given.words:
         words = {"embedder": "none", "alpha": 1.0, "least_cosine": None}
-        profile = profile.model_copy(update={"retrieve": profile.retrieve.model_copy(update=words)})
+        profile = profile.model_copy(
+            update={
+                "retrieve": profile.retrieve.model_copy(update=words),
+                "synthesize": profile.synthesize.model_copy(update={"meaning": "none"}),
+            }
+        )
     extractor = build_extractor(profile)
     seen = see(profile, given.data, given.cache, extractor)
     sets = list(SETS) if given.sentences == "both" else [given.sentences]
-    sentence = learn_sentences([seen[name] for name in sets])
-    judged_again = again(extractor, seen, sets)
-    answer = learn_answers(judged_again)
+    sentences = sentence_table([seen[name] for name in sets])
+    strength = strength_of(sentences)
+    sentence = learn(sentences, strength)
+    by_fold = [learn(sentences, strength, [fold]) for fold in range(FOLDS)]
+    answers = answer_table(
+        [(ends, again(extractor, ends, by_fold), chosen) for ends, _, chosen in seen.values()]
+    )
+    answer = learn(answers, ANSWER_STRENGTH)
     table = "words" if given.words else "vectors"
+    print(f"# strength of the penalty: {strength}")
     print(f"[synthesize.{table}]")
-    print(f"threshold = {threshold(extractor, judged_again, given.keep):.3f}")
+    print(f"threshold = {threshold(answers, given.keep):.3f}")
     print(f"bias = {sentence['bias']:.4f}\nanswer_bias = {answer['bias']:.4f}\n")
     show(f"{table}.sentence", sentence)
     print()

@@ -25,8 +25,8 @@ from .retrieval import System, document_of, embedder_of
 
 KEPT = 0.9
 HALF = 0.5
-BETAS = (1.0, 0.8, 0.7, 0.65, 0.6, 0.55, 0.5, 0.4, 0.3, 0.2)
-"""Shorter and shorter answers, to find the longest that are at most half of the text."""
+HALVINGS = 6
+"""Of the brevities between 0 and 1, to find the longest answers that are at most half of the text."""
 Tell = Callable[[str, int, int], None]
 Found = tuple[list[Sight], list[Sight]]
 
@@ -83,7 +83,7 @@ def _alone(context: RetrievedContext, entry: Entry, near: float | None) -> Retri
 async def measure(profile: Profile, found: AnswerSet, cache: Path, tell: Tell) -> dict[str, Any]:
     """The figures of a set."""
     ends, given = await sights(profile, found, cache, tell)
-    extractor = replace(build_extractor(profile), beta=1.0)  # what is measured is F1
+    extractor = replace(build_extractor(profile), beta=1.0, brevity=0.0)  # what is measured is F1
     chosen = bool(found.sentences)
     ways = {}
     for name, one in (("end_to_end", ends), ("given", given)):
@@ -152,14 +152,33 @@ def _chosen(
             float(np.mean([_f1_whole(found, sights[at]) for at in answerable])), 4
         ),
     }
-    for beta in BETAS:
-        shorter = [replace(one, beta=beta) for one in by_fold]
-        again = {at: shorter[sights[at].fold](sights[at].context) for at in answerable}
-        share = _share(found, sights, answerable, again)
-        if share <= HALF:
-            short = [_f1(found, sights[at], again[at]) for at in answerable]
-            figures |= {"f1_half": round(float(np.mean(short)), 4), "share_half": round(share, 4)}
-            return {**figures, "beta_half": beta}
+    return {**figures, **_shorter(found, sights, by_fold, answerable)}
+
+
+def _shorter(
+    found: AnswerSet,
+    sights: Sequence[Sight],
+    by_fold: Sequence[Extractor],
+    answerable: Sequence[int],
+) -> dict[str, float]:
+    """F1 of the longest answers that are at most half of the text, by halving what brevity lies between."""
+    low, high = 0.0, 1.0
+    figures: dict[str, float] = {}
+    for _ in range(HALVINGS):
+        brevity = (low + high) / 2
+        shorter = [replace(one, brevity=brevity) for one in by_fold]
+        drafted = {at: shorter[sights[at].fold](sights[at].context) for at in answerable}
+        share = _share(found, sights, answerable, drafted)
+        if share > HALF:
+            low = brevity
+            continue
+        high = brevity
+        f1 = np.mean([_f1(found, sights[at], drafted[at]) for at in answerable])
+        figures = {
+            "f1_half": round(float(f1), 4),
+            "share_half": round(share, 4),
+            "brevity_half": brevity,
+        }
     return figures
 
 

@@ -13,13 +13,11 @@ from contracts import RetrievedContext
 from groundwire.wiring.answering import Extractor, Judged, judged, taught
 
 from .answersets import Answerable, AnswerSet
-from .logistic import Lesson, Rows, fit
+from .lessons import FOLDS, Table, Weights, learn, strengths_without
 
-FOLDS = 5
 SEED = 7
-SENTENCE_STRENGTH, ANSWER_STRENGTH = 0.03, 0.1
-"""Chosen on neither set's reported figures alone: between 0.01 and 1 they differ by less than a fold's noise."""
-Weights = dict[str, float]
+ANSWER_STRENGTH = 0.1
+"""Between 0.01 and 1 the figures differ by less than a fold's noise."""
 
 
 @dataclass(frozen=True)
@@ -62,53 +60,49 @@ def places(one: Judged) -> list[tuple[str, int, int]]:
     return [(each.passage.doc_id, each.char_start, each.char_end) for each in one.sentences]
 
 
-def learn_sentences(
-    sets: Sequence[tuple[Sequence[Sight], Sequence[Judged], bool]],
-    strength: float = SENTENCE_STRENGTH,
-) -> Weights:
-    """The weights by the answerable questions of some sets, each set counting as much. The flag is `is_gold`'s."""
-    rows: list[Rows] = []
-    wanted: list[float] = []
-    counts: list[Rows] = []
+Lot = tuple[Sequence[Sight], Sequence[Judged], bool]
+"""A set's sights, what was judged of each, and `is_gold`'s flag."""
+
+
+def sentence_table(sets: Sequence[Lot]) -> Table:
+    """Every sentence for the answerable questions of some sets."""
+    rows, wanted, folds_of, sets_of = [], [], [], []
     names: tuple[str, ...] = ()
-    for sights, seen, chosen in sets:
-        before = len(wanted)
+    for nth, (sights, seen, chosen) in enumerate(sets):
         for sight, one in zip(sights, seen, strict=True):
             if sight.asked.is_answerable and one.rows:
                 names = tuple(one.rows[0])
-                rows.append(np.array([list(row.values()) for row in one.rows]))
-                wanted += [float(is_gold(sight.asked, at, chosen=chosen)) for at in places(one)]
-        size = len(wanted) - before
-        counts.append(np.full(size, 1.0 / max(size, 1)))
-    return fit(_lesson(names, rows, wanted, counts), strength)
+                rows += [list(row.values()) for row in one.rows]
+                wanted += [is_gold(sight.asked, at, chosen=chosen) for at in places(one)]
+                folds_of += [sight.fold] * len(one.rows)
+                sets_of += [nth] * len(one.rows)
+    return _table(names, rows, wanted, folds_of, sets_of)
 
 
-def learn_answers(
-    sets: Sequence[tuple[Sequence[Sight], Sequence[Judged]]], strength: float = ANSWER_STRENGTH
-) -> Weights:
-    """The weights by all questions of some sets that have any sentence, each set counting as much."""
-    rows: list[Rows] = []
-    wanted: list[float] = []
-    counts: list[Rows] = []
+def answer_table(sets: Sequence[Lot]) -> Table:
+    """All questions of some sets that have any sentence."""
+    rows, wanted, folds_of, sets_of = [], [], [], []
     names: tuple[str, ...] = ()
-    for sights, seen in sets:
-        before = len(wanted)
+    for nth, (sights, seen, _) in enumerate(sets):
         for sight, one in zip(sights, seen, strict=True):
             if one.answering:
                 names = tuple(one.answering)
-                rows.append(np.array([list(one.answering.values())]))
-                wanted.append(float(sight.asked.is_answerable))
-        size = len(wanted) - before
-        counts.append(np.full(size, 1.0 / max(size, 1)))
-    return fit(_lesson(names, rows, wanted, counts), strength)
+                rows.append(list(one.answering.values()))
+                wanted.append(sight.asked.is_answerable)
+                folds_of.append(sight.fold)
+                sets_of.append(nth)
+    return _table(names, rows, wanted, folds_of, sets_of)
 
 
-def _lesson(
-    names: tuple[str, ...], rows: Sequence[Rows], wanted: Sequence[float], counts: Sequence[Rows]
-) -> Lesson:
-    weights = np.concatenate(counts)
-    return Lesson(
-        names, np.concatenate(rows), np.array(wanted), weights * (len(weights) / weights.sum())
+def _table(
+    names: tuple[str, ...],
+    rows: Sequence[Sequence[float]],
+    wanted: Sequence[bool],
+    folds_of: Sequence[int],
+    sets_of: Sequence[int],
+) -> Table:
+    return Table(
+        names, np.array(rows), np.array(wanted, float), np.array(folds_of), np.array(sets_of)
     )
 
 
@@ -127,17 +121,16 @@ def cross_validated(
     extractor: Extractor, sights: Sequence[Sight], seen: Sequence[Judged], *, chosen: bool
 ) -> list[Taught]:
     """For each fold the weights learned from all others. `seen`: the sights judged by any weights."""
-    sentence = [learn_sentences([(*_without(fold, sights, seen), chosen)]) for fold in range(FOLDS)]
-    by_fold = [taught(extractor, weights) for weights in sentence]
-    again = [judged(by_fold[sight.fold], sight.context) for sight in sights]
-    return [
-        Taught(sentence[fold], learn_answers([_without(fold, sights, again)]))
-        for fold in range(FOLDS)
-    ]
+    sentences = sentence_table([(sights, seen, chosen)])
+    strengths = strengths_without(sentences)
+    weights = [learn(sentences, strengths[fold], [fold]) for fold in range(FOLDS)]
+    answers = answer_table([(sights, again(extractor, sights, weights), chosen)])
+    return [Taught(weights[fold], learn(answers, ANSWER_STRENGTH, [fold])) for fold in range(FOLDS)]
 
 
-def _without(
-    fold: int, sights: Sequence[Sight], seen: Sequence[Judged]
-) -> tuple[list[Sight], list[Judged]]:
-    kept = [at for at, sight in enumerate(sights) if sight.fold != fold]
-    return [sights[at] for at in kept], [seen[at] for at in kept]
+def again(
+    extractor: Extractor, sights: Sequence[Sight], weights: Sequence[Weights]
+) -> list[Judged]:
+    """The sights judged by the weights of their folds, which never saw them."""
+    by_fold = [taught(extractor, one) for one in weights]
+    return [judged(by_fold[sight.fold], sight.context) for sight in sights]

@@ -102,16 +102,19 @@ class SynthesizePart(_Part):
     """How answers are drafted.
 
     `synthesizer`: `top_passage` quotes the best passage whole; `extractive` the sentences, at most `most` for each
-    part of the question, whose expected F measure is highest: `beta` below 1 makes answers shorter. `likeness`: by
-    what sentences are compared. `vectors`, `words`: what was learned for passages found with vectors, and without.
-    `entity_words`: whether a source must use an entity's canonical word or any listed one. `caveats`: what is noted
-    beside quotes; `old_after_days`: from when on a source is old.
+    part of the question, whose expected F measure is highest: `beta` below 1 makes answers shorter, as does `brevity`,
+    the F that quoting a passage's length has to gain. `likeness`: by what sentences are compared word by word;
+    `meaning`: by what as wholes, where passages are found with vectors. `vectors`, `words`: what was learned for
+    passages found with vectors, and without. `entity_words`: whether a source must use an entity's canonical word or
+    any listed one. `caveats`: what is noted beside quotes; `old_after_days`: from when on a source is old.
     """
 
     synthesizer: Literal["top_passage", "extractive"] = "top_passage"
     most: Annotated[int, Field(ge=1, le=50)] = 8
     beta: Annotated[float, Field(gt=0.0, le=4.0)] = 1.0
+    brevity: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
     likeness: Literal["stems", "wordllama"] = "stems"
+    meaning: Literal["none", "minilm"] = "none"
     vectors: AnswerPart | None = None
     words: AnswerPart | None = None
     entity_words: Literal["canonical", "listed"]

@@ -40,6 +40,6 @@ def preload(name: str) -> None:
         profile = load_profile(name)
     except Misconfigured:
         return
-    likeness = profile.synthesize.likeness
-    for embedder in {profile.retrieve.embedder, *profile.understand.embedders, likeness}:
+    answering = {profile.synthesize.likeness, profile.synthesize.meaning}
+    for embedder in {profile.retrieve.embedder, *profile.understand.embedders, *answering}:
         open_shipped(embedder)

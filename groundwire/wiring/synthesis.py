@@ -9,9 +9,11 @@ from groundwire.profiles import AnswerPart, Profile
 if TYPE_CHECKING:
     from agents.extraction import Extractor, Model
     from agents.likeness import Compare, Likeness
+    from agents.meaning import Mean
     from agents.sentences import Piece
     from agents.synthesize import Synthesizer
     from groundwire.models.likeness import WordLikeness
+    from groundwire.models.meaning import SentenceMeaning
 
 SAMPLE = "Warm words run. They run warm."
 
@@ -25,27 +27,35 @@ def synthesizer_of(profile: Profile) -> "tuple[Synthesizer, Callable[[], None]]"
     found = extractor_of(profile)
 
     def warm() -> None:
-        found.compare(
-            SAMPLE, ["warm"], [SAMPLE[piece.start : piece.end] for piece in found.cut(SAMPLE)]
-        )
+        sentences = [SAMPLE[piece.start : piece.end] for piece in found.cut(SAMPLE)]
+        found.compare(SAMPLE, ["warm"], sentences)
+        if found.mean is not None:
+            found.mean(SAMPLE, sentences)
 
     return found, warm
 
 
 def extractor_of(profile: Profile) -> "Extractor":
-    """What chooses sentences; by equal words alone where the vectors of words aren't installed."""
+    """What chooses sentences; by equal words alone where the vectors of words aren't installed.
+
+    Without the model that its weights for vectors were learned with it goes by those for words.
+    """
     from agents.extraction import Extractor
     from agents.tokens import Analyzer
 
     part, terms = profile.synthesize, profile.terms
+    mean = _mean(part.meaning)
+    lacks = part.meaning != "none" and mean is None
     return Extractor(
         cut=_cut,
         compare=_compare(part.likeness),
-        with_vectors=_model(part.vectors),
+        with_vectors=_model(part.words if lacks else part.vectors),
         without=_model(part.words),
         analyze=Analyzer(frozenset(terms.stopwords), terms.stems),
         beta=part.beta,
         most=part.most,
+        mean=mean,
+        brevity=part.brevity,
     )
 
 
@@ -76,6 +86,27 @@ def _compare(name: str) -> "Compare":
         return Likeness(found.asked, found.words, found.among, found.weights)
 
     return compare
+
+
+def _mean(name: str) -> "Mean | None":
+    from groundwire.models import missing
+
+    if name == "none" or missing(name):
+        return None
+
+    def mean(question: str, sentences: Sequence[str]) -> tuple[float, ...]:
+        return _sentence_meaning(name)(question, sentences)
+
+    return mean
+
+
+@cache
+def _sentence_meaning(name: str) -> "SentenceMeaning":
+    """By the embedder that search and classifier share in this process."""
+    from groundwire.models import open_embedder
+    from groundwire.models.meaning import SentenceMeaning
+
+    return SentenceMeaning(open_embedder(name))
 
 
 @cache

@@ -1,5 +1,6 @@
 """What is quoted: sentences in the order of their document, with what they need, and nothing that doesn't answer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from agents.quotes import quotes
 from agents.sentences import sentences
 from agents.synthesize import Drafted
 from contracts import Lead, Part, PartScore, RetrievedContext, RetrievedPassage
-from groundwire import profiles
+from groundwire import models, profiles
 from groundwire.corpus.chunking.pieces import pieces
 from groundwire.wiring.retrieval import asking
 from groundwire.wiring.synthesis import extractor_of
@@ -166,6 +167,50 @@ def test_both_parts_of_a_question_are_quoted_and_what_is_open_is_told() -> None:
     found = ask("May a boat leave at six?", boats, boxes, parts=parts)
     assert {q.segment.doc_id for q in found.quotes} == {"a", "b"}
     assert found.open == ()  # by grammar alone no part is sure to be asked
+
+
+def test_brevity_leaves_out_the_longer_ones() -> None:
+    """What is left are whole sentences still."""
+    text = "A boat may leave at six. Every boat, small or large, old or new, may leave then."
+    question, context = "May a boat leave?", passage(text)
+    assert len(ask(question, context).quotes[0].segment.text) == len(text)
+    brief = replace(BY_WORDS, brevity=1.0)
+    found = brief.best(brief.judge(question, [context], brief.without))
+    assert [one.text for one in found] == ["A boat may leave at six."]
+
+
+def test_meaning_is_asked_only_for_the_weights_that_know_it() -> None:
+    """A corpus without vectors is judged by words alone, and nothing is embedded for it."""
+    told: list[int] = []
+
+    def mean(question: str, sentences: Sequence[str]) -> tuple[float, ...]:
+        told.append(len(sentences))
+        return tuple(float("noon" in one) for one in sentences)
+
+    both = replace(BY_WORDS, with_vectors=Model({"meant": 9.0}, -4.0), mean=mean)
+    assert "meant" not in both.judge("When?", [passage(PROSE)], both.without).rows[0]
+    assert told == []
+    found = both.judge("When?", [passage(PROSE), passage(TABLE, "b")], both.with_vectors)
+    assert told == [len(found.sentences)]
+    assert [row["meant_early"] for row in found.rows[:3]] == [1 / 2, 1.0, 1 / 3]
+    assert [row["meant_below"] for row in found.rows[:3]] == [-1.0, 0.0, -1.0]
+    assert max(zip(found.probabilities, found.sentences, strict=True), key=lambda one: one[0])[
+        1
+    ].text.endswith("noon.")
+    assert found.answering["meant"] == found.answering["meant_most"] == 1.0
+
+
+def test_without_the_model_of_meaning_weights_for_words_are_gone_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those for vectors were learned with it."""
+    profile = profiles.load("default")
+    part = profile.synthesize.model_copy(update={"meaning": "minilm"})
+    wanting = profile.model_copy(update={"synthesize": part})
+    monkeypatch.setattr(models, "missing", lambda name: ("nothing",) if name == "minilm" else ())
+    found = extractor_of(wanting)
+    assert found.mean is None
+    assert found.with_vectors == found.without == extractor_of(profile).without
 
 
 @pytest.mark.parametrize("profile", ["default", "fast"])

@@ -48,3 +48,12 @@ def test_equal_sentences_keep_their_order_and_a_limit_holds() -> None:
     assert choose([0.5, 0.5, 0.5]) == [0, 1, 2]
     assert choose([0.9, 0.9, 0.9], most=2) == [0, 1]
     assert choose([]) == []
+
+
+def test_what_costs_more_than_it_gains_stays_out() -> None:
+    """A price of length: the long sentence goes first, and a single one stays whatever it costs."""
+    probabilities = [0.9, 0.7, 0.7]
+    assert set(choose(probabilities)) == {0, 1, 2}
+    assert set(choose(probabilities, costs=[0.0, 0.4, 0.01])) == {0, 2}
+    assert choose([0.5], costs=[1.0]) == [0]
+    assert choose(probabilities, costs=[0.0] * 3) == choose(probabilities)

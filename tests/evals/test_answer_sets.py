@@ -1,6 +1,7 @@
 """What `bench answers` measures is what it says."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,15 @@ import pytest
 
 from contracts import Misconfigured
 from groundwire.evals import answersets
-from groundwire.evals.learning import FOLDS, folds, is_gold
+from groundwire.evals.learning import folds, is_gold
+from groundwire.evals.lessons import (
+    FOLDS,
+    STRENGTHS,
+    Table,
+    learn,
+    strength_of,
+    strengths_without,
+)
 from groundwire.evals.logistic import Lesson, apply, fit, probabilities
 
 
@@ -103,3 +112,27 @@ def test_weights_are_learned_that_tell_apart() -> None:
     assert weights["same"] == pytest.approx(0.0, abs=1e-9)
     likely = probabilities(apply(("far", "same"), rows, weights))
     assert likely[:2].max() < 0.5 < likely[2:].min()
+
+
+def test_a_strength_is_chosen_by_what_was_not_learned_from() -> None:
+    """A fold's strength is the same whatever its own rows say; rows that tell nothing want the strongest penalty."""
+    random = np.random.default_rng(1)
+    rows = random.normal(size=(400, 6))
+    folds_of = np.arange(400) % FOLDS
+    noise = random.random(400).round()
+    table = Table(tuple("abcdef"), rows, noise, folds_of, np.zeros(400, int))
+    turned = np.where(folds_of == 0, 1.0 - noise, noise)
+    assert strengths_without(table)[0] == strengths_without(replace(table, wanted=turned))[0]
+    assert strength_of(table) == min(STRENGTHS)
+    clear = replace(table, wanted=(rows[:, 0] > 0.0).astype(float))
+    assert strength_of(clear) == max(STRENGTHS)
+    assert learn(clear, 1.0, [1, 2])["a"] > 1.0
+
+
+def test_each_set_counts_as_much() -> None:
+    """However many rows it has."""
+    rows = np.zeros((110, 1))
+    wanted = np.r_[np.ones(10), np.zeros(100)]
+    sets = np.r_[np.zeros(10, int), np.ones(100, int)]
+    weights = learn(Table(("none",), rows, wanted, np.zeros(110, int), sets), 1.0)
+    assert weights["bias"] == pytest.approx(0.0, abs=1e-6)
