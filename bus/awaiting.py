@@ -10,7 +10,7 @@ from contracts.ids import lanes_of_query
 from .backend import Backend
 from .config import BusConfig
 from .keys import Keys
-from .results import Waiters, response_of
+from .results import Waiters, response_in
 from .wire import Wires, is_wrong_type
 
 _RECHECK_S = 2.0
@@ -54,8 +54,10 @@ class Awaiting:
         async with waiters.waiting(query_id) as future:
             while not future.done():
                 raw = await self._stored(lane, key)
-                if raw is not None:
-                    return response_of(raw)
+                if raw is not None and (found := response_in({b"event": raw})) is not None:
+                    return (
+                        found  # what else lies there is a stranger's: the result will overwrite it
+                    )
                 await asyncio.wait([future], timeout=_RECHECK_S)
             return future.result()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from pydantic import ValidationError
 from pydantic_core import from_json
 
 from contracts import Invalid, Transient
@@ -46,17 +47,18 @@ class DeadLetters:
             key = Keys(lane).dead
             entries = await self._wires[lane].call("XREVRANGE", key, "+", "-", "COUNT", limit)
             for entry_id, flat in entries:
-                record = DeadRecord.model_validate_json(fields_of(flat)[b"record"])
-                found.append(DeadLetterEntry(f"{lane}/{text(entry_id)}", record))
+                dead_id, record = f"{lane}/{text(entry_id)}", _record_in(flat)
+                if record is not None:
+                    found.append(DeadLetterEntry(dead_id, record))
         return found[:limit]
 
     async def get(self, dead_id: str) -> DeadLetterEntry:
         """One dead letter; Invalid if there is none of this id."""
         keys, entry_id = self._place(dead_id)
         entries = await self._wires[keys.lane].call("XRANGE", keys.dead, entry_id, entry_id)
-        if not entries:
+        record = _record_in(entries[0][1]) if entries else None
+        if record is None:
             raise Invalid(f"no dead letter {dead_id}: see `groundwire dead list`")
-        record = DeadRecord.model_validate_json(fields_of(entries[0][1])[b"record"])
         return DeadLetterEntry(dead_id, record)
 
     async def raw(self, dead_id: str) -> bytes | None:
@@ -123,6 +125,14 @@ class DeadLetters:
         if match is None or int(match[1]) >= self._config.lanes:
             raise Invalid(f"{dead_id!r} is no dead letter's id: expected <lane>/<entry>")
         return Keys(int(match[1])), match[2]
+
+
+def _record_in(flat: list[bytes]) -> DeadRecord | None:
+    """None for an entry that a stranger put there: every stage may write to the stream."""
+    try:
+        return DeadRecord.model_validate_json(fields_of(flat).get(b"record", b""))
+    except ValidationError:
+        return None
 
 
 def replayable(raw: bytes | None, entry: DeadLetterEntry) -> dict[str, Any]:

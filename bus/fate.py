@@ -69,7 +69,7 @@ def before_handler(
 
 
 def after_error(
-    error: Exception,
+    error: BaseException,
     *,
     attempt: int,
     now_ms: int,

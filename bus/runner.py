@@ -1,5 +1,6 @@
 """Running one delivery: from bytes to a settlement. The broad `except`s of the product are here."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -130,7 +131,9 @@ class Runner:
             self._check(message, asked)
             delivery.handled_s = time.perf_counter() - started
             return self._emit(delivery, head, message)
-        except Exception as error:  # noqa: BLE001 - a delivery is settled whatever its handler does
+        except BaseException as error:
+            if not _is_a_failure(error):
+                raise
             delivery.handled_s = time.perf_counter() - started
             fate: Fate = after_error(
                 error,
@@ -188,6 +191,18 @@ class Runner:
             message=self._failed_message,
         )
         return Settlement(delivery, fate, query_id, body, is_stranger=subject is None)
+
+
+def _is_a_failure(error: BaseException) -> bool:
+    """Whether it is the handler that failed, and not we who are told to stop.
+
+    What it waited for may have been cancelled, a library may exit or panic (pyo3's PanicException is no Exception):
+    let through, that would end the runner, and its words would stand in a traceback.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and not task.cancelling()
+    return not isinstance(error, KeyboardInterrupt | GeneratorExit)
 
 
 def _is_about_the_same(message: Value, asked: Value) -> bool:

@@ -45,6 +45,8 @@ EVENTS: Mapping[str, Loudness] = {
     "worker.left": "info",
     "worker.cold": "warning",
     "worker.died": "warning",
+    "worker.crashed": "warning",
+    "task.failed": "warning",
     "worker.failing": "warning",
     "worker.not_started": "warning",
     "worker.death_not_reported": "warning",

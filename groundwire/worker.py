@@ -100,6 +100,7 @@ async def _run(
     from groundwire import logs, loop
     from groundwire.changes import change
     from groundwire.client import system_url
+    from groundwire.crash import tell_crashes
     from groundwire.lives import Successor, live
     from groundwire.observing import observing
     from groundwire.supervisor import new_consumer_name, successor_name
@@ -108,6 +109,7 @@ async def _run(
     settings = read()
     place_of(stage)  # a stage that there isn't waits for no corpus
     logs.configure(settings.log_level, as_json=settings.log_json)
+    tell_crashes(stage)
     log = logs.bus_log()
     signals.listen()
     url = await system_url(settings)

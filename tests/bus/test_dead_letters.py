@@ -223,3 +223,14 @@ async def test_all_stages_can_be_replayed(system: System) -> None:
             await system.bus.dead.replay(entry.id)
             await system.settled()
     assert await system.counter("replayed") == len(NOOP)
+
+
+async def test_what_is_no_record_hides_no_dead_letter(system: System) -> None:
+    """Every stage may write there: what one of them puts there by mistake is passed over."""
+    async with system.running(handlers={"retrieve": Curable()}):
+        failed = await system.ask()
+    for junk in (("record", "{}"), ("record", b"\xff"), ("event", "x")):
+        entry_id = await system.add("dead", *junk)
+        with pytest.raises(Invalid, match="no dead letter"):
+            await system.bus.dead.get(f"0/{entry_id}")
+    assert [entry.record.query_id for entry in await system.bus.dead.list()] == [failed.query_id]

@@ -51,6 +51,30 @@ async def test_what_may_pass_is_tried_again_and_succeeds(
     assert await system.counter("retried") == 2
 
 
+class Panic(BaseException):
+    """As libraries written in Rust raise it."""
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError, SystemExit, Panic])
+async def test_what_is_no_exception_is_a_handler_s_failure_too(
+    system: System, error: type[BaseException]
+) -> None:
+    """What it waited for was cancelled, a library exits or panics: the worker lives, and its only runner goes on."""
+    failing = Failing(lambda: error("90 days, guaranteed"))
+
+    async def handler(intent: Any) -> Any:
+        return await (failing if intent.query.text == "bad" else noop.retrieve)(intent)
+
+    async with system.running(handlers={"retrieve": handler}, concurrency=1) as workers:
+        assert (await system.ask("bad")).status == "failed"
+        assert (await system.ask("good")).status == "approved_fallback"
+        await system.settled()
+        assert "guaranteed" not in repr(workers["retrieve"].log.lines)
+    [record] = await system.dead()
+    assert (record.reason, record.error, failing.runs) == ("attempts", error.__name__, 5)
+    assert b"guaranteed" not in await system.everything()
+
+
 async def test_a_retry_waits_its_delay(system: System) -> None:
     """Not before it is due, by the server's clock; about a tick later."""
     handler = Failing(Transient, times=1)

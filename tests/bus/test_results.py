@@ -53,6 +53,17 @@ async def test_waiters_of_many_queries_get_each_their_own(system: System) -> Non
     assert [response.query_id for response in found] == ids
 
 
+@pytest.mark.parametrize("junk", [b"\xff", b"{}", b""])
+async def test_what_is_no_result_under_its_key_is_waited_over(system: System, junk: bytes) -> None:
+    """Nobody is shown what it is: the query's own result overwrites it."""
+    query_id = await system.bus.submit(query())
+    await system.call("SET", system.keys.result(query_id), junk)
+    with pytest.raises(ResultTimeout):
+        await system.bus.result(query_id, timeout_s=0.1)
+    async with system.running():
+        assert (await system.bus.result(query_id)).query_id == query_id
+
+
 async def test_a_wait_that_times_out_leaves_the_query_open(system: System) -> None:
     """And a later wait gets the result."""
     query_id = await system.bus.submit(query())

@@ -173,3 +173,50 @@ def test_a_reader_that_does_not_read_holds_up_nobody(monkeypatch: pytest.MonkeyP
     assert len(lines) + json.loads(dropped)["lines"] == 400
     os.close(inlet)
     os.close(outlet)
+
+
+CRASHING = """
+import asyncio, gc, threading
+from groundwire import logs
+from groundwire.crash import tell_crashes
+
+SAID = "90 days, " + "guaranteed"
+
+def fail():
+    raise ValueError(SAID)
+
+async def crash():
+    async def task():
+        fail()
+    forgotten = asyncio.create_task(task())
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    del forgotten
+    gc.collect()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(task())
+
+logs.configure("info", as_json=True)
+tell_crashes("critic")
+thread = threading.Thread(target=fail)
+thread.start()
+thread.join()
+asyncio.run(crash())
+"""
+
+
+def test_a_crash_is_told_by_its_class_and_its_place_alone() -> None:
+    """Of a thread, a task and the process: an error's words may be a draft's, so no traceback is printed."""
+    ran = subprocess.run(
+        [sys.executable, "-c", CRASHING], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert ran.returncode == 1
+    lines = [json.loads(line) for line in ran.stderr.splitlines()]
+    assert [(line["event"], line["error"]) for line in lines] == [
+        ("task.failed", "ValueError"),
+        ("task.failed", "ValueError"),
+        ("worker.crashed", "ExceptionGroup ValueError"),
+    ]
+    assert {line["stage"] for line in lines} == {"critic"}
+    assert all(line["at"][-1].endswith(" fail") for line in lines)
+    assert "guaranteed" not in ran.stdout + ran.stderr
