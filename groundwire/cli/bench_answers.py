@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from groundwire.evals.retrieval import Progress
     from groundwire.profiles import Profile
 
-SETS = ("clapnq", "squad2", "course", "cases", "examples")
+SETS = ("clapnq", "squad2", "course", "cases", "examples", "compound")
 EPILOG = """Examples:
 
   groundwire bench answers --data ../shared/data
@@ -39,7 +39,8 @@ def answers(
     cache: Annotated[Path | None, typer.Option(help="Where vectors are kept.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> int:
-    """CLAP NQ and SQuAD 2.0 cross-validated within each; the course, our cases and examples as they ship."""
+    """CLAP NQ and SQuAD 2.0 cross-validated within each; the course, our cases and examples, and questions
+    that ask two things, as they ship."""
     from groundwire.wiring import load_profile
 
     known = settings()
@@ -61,7 +62,7 @@ def answers(
 async def _measure(
     name: str, profile: "Profile", data: Path, examples: Path, cache: Path, progress: "Progress"
 ) -> dict[str, Any]:
-    from groundwire.evals import answersets
+    from groundwire.evals import answersets, compounds
     from groundwire.evals.answers import measure
     from groundwire.evals.cases import measure_cases, measure_course, measure_examples
 
@@ -72,6 +73,8 @@ async def _measure(
             return await measure_cases(profile, examples)
         case "examples":
             return await measure_examples(profile, examples)
+        case "compound":
+            return await compounds.measure(profile, data, examples, cache, progress)
         case _:
             return await measure(profile, answersets.read(data, name), cache, progress)
 

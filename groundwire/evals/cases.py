@@ -64,9 +64,9 @@ async def measure_cases(profile: Profile, examples: Path) -> dict[str, Any]:
     lengths = []
     for case in questions.answers():
         trace = await pipelines[case.documents].run(case.question)
-        quotes = [_plain(segment.text) for segment in trace.response.segments]
+        quotes = [plain(segment.text) for segment in trace.response.segments]
         lengths.append(sum(map(len, quotes)))
-        if not all(_quoted(either, quotes) for either in case.needs):
+        if not all(quoted(either, quotes) for either in case.needs):
             failed.append(case.question)
     return {
         "cases": len(lengths),
@@ -87,23 +87,25 @@ async def measure_examples(profile: Profile, examples: Path) -> dict[str, Any]:
             case = json.loads(line)
             response = (await pipeline.run(case["question"])).response
             is_answered = response.status == ANSWERED
-            quotes = [_plain(segment.text) for segment in response.segments]
+            quotes = [plain(segment.text) for segment in response.segments]
             if case["answerable"]:
                 counts["answerable"] += 1
                 counts["answered"] += is_answered
-                counts["right"] += _quoted([case["quote"]], quotes)
+                counts["right"] += quoted([case["quote"]], quotes)
             else:
                 counts["unanswerable"] += 1
                 counts["answered_wrongly"] += is_answered
     return {**counts}
 
 
-def _quoted(either: Iterable[str], quotes: Iterable[str]) -> bool:
+def quoted(either: Iterable[str], quotes: Iterable[str]) -> bool:
+    """Whether any of the alternatives is in a quote."""
     found = list(quotes)
-    return any(_plain(need) in quote for need in either for quote in found)
+    return any(plain(need) in quote for need in either for quote in found)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """With single blanks."""
     return " ".join(text.split())
 
 

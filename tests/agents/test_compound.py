@@ -27,6 +27,39 @@ from agents.compound import MOST_PARTS, split
             "What are the prices and the limits?",
             ("What are the prices?", "What are the limits?"),
         ),
+        (
+            "Which ports are open as well as who may change them?",
+            ("Which ports are open", "who may change them?"),
+        ),
+        (
+            "Can I export my notes and invite a colleague?",
+            ("Can I export my notes?", "Can I invite a colleague?"),
+        ),
+        (
+            "What is your uptime goal and the price of a seat?",
+            ("What is your uptime goal?", "What is your price of a seat?"),
+        ),
+        (
+            "What does it cost, and if I leave early, do I pay all of it?",
+            ("What does it cost", "if I leave early, do I pay all of it?"),
+        ),
+        (
+            "I paid twice and I see one bill, is that right, and when is it sent?",
+            ("I paid twice and I see one bill, is that right", "when is it sent?"),
+        ),
+        (
+            "What does it cost and I lost my card, how do I pay now?",
+            ("What does it cost", "I lost my card, how do I pay now?"),
+        ),
+        (
+            "We are a school. Do we pay less? Where do I ask?",
+            ("We are a school. Do we pay less?", "Where do I ask?"),
+        ),
+        ("We are a school. Do we pay less?", ()),
+        ("Our owner left; who may pay?", ()),
+        ("Where is St. John's Church?", ()),
+        ("What is the difference between a seat and a plan?", ()),
+        ("Do you take cash or any other coin?", ()),
         ("How do I cancel?", ()),
         ("Can I pause and resume my plan?", ()),
         ("I paid twice and want one payment back", ()),
