@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 
 from contracts import RetrievedPassage
 
+from .echoes import Wording, echoes, wording
 from .likeness import Compare, Likeness
 from .meaning import Mean, Row, meaning_features
 from .naming import named_in, told
@@ -29,6 +30,7 @@ class Asked:
     stems: tuple[str, ...]
     pairs: frozenset[tuple[str, str]]
     wants: Wants
+    wording: Wording
 
 
 def asked(question: str, analyze: Analyzer) -> Asked:
@@ -40,6 +42,7 @@ def asked(question: str, analyze: Analyzer) -> Asked:
         stems=tuple(map(stem, terms)),
         pairs=frozenset(pairwise(analyze(question))),
         wants=wanted(question),
+        wording=wording(question, terms),
     )
 
 
@@ -116,11 +119,15 @@ def _own(one: Seen, at: int, analyze: Analyzer) -> Features:
         "names": math.log1p(len(new)),
         "digits": float(has.number),
         "commas": float(min(has.commas, 8)),
+        **echoes(question.wording, sentence.text),
     }
 
 
 def _weigh_terms(one: Seen, places: Sequence[int], own: Sequence[Features]) -> None:
-    """Add `covered`: the share of the question's terms, where terms that are rare in the passage weigh most."""
+    """Add `covered`: the share of the question's terms, where terms that are rare in the passage weigh most.
+
+    And `before`: the share of those that the sentence before has and this one hasn't, which may speak of it as *it*.
+    """
     texts = [had(one.sentences[at].text).stems for at in places]
     weights = {
         term: math.log1p((len(texts) - count + 0.5) / (count + 0.5))
@@ -128,8 +135,10 @@ def _weigh_terms(one: Seen, places: Sequence[int], own: Sequence[Features]) -> N
         for count in [sum(term in text for text in texts)]
     }
     total = sum(weights.values())
-    for text, row in zip(texts, own, strict=True):
+    for before, text, row in zip((frozenset[str](), *texts), texts, own, strict=False):
         row["covered"] = _share(sum(weights[term] for term in weights if term in text), total)
+        left = before - text
+        row["before"] = _share(sum(weights[term] for term in weights if term in left), total)
 
 
 def _beside(
@@ -137,7 +146,8 @@ def _beside(
 ) -> Features:
     """A sentence beside the best of its passage, which is the one whose words fit best."""
     best = max(range(len(places)), key=lambda place: own[place]["aligned"])
-    most = {name: max(other[name] for other in own) for name in ("cosine", "covered", "aligned")}
+    compared = ("cosine", "covered", "aligned", "ordered", "begun")
+    most = {name: max(other[name] for other in own) for name in compared}
     rest = [
         term for term in one.asked.stems if term not in had(one.sentences[places[best]].text).stems
     ]
@@ -146,9 +156,7 @@ def _beside(
     title = frozenset(map(stem, words(one.sentences[at].passage.title)))
     characters = sum(len(one.sentences[place].text) for place in places)
     return {
-        "below_cosine": row["cosine"] - most["cosine"],
-        "below_covered": row["covered"] - most["covered"],
-        "below_aligned": row["aligned"] - most["aligned"],
+        **{f"below_{name}": row[name] - most[name] for name in compared},
         "is_best": float(at == places[best]),
         "after_best": float(at == places[best] + 1),
         "before_best": float(at == places[best] - 1),
