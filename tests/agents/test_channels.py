@@ -17,6 +17,7 @@ from contracts import (
     Approved,
     Caveat,
     ChannelPayload,
+    CheckResult,
     Clarification,
     DraftAnswer,
     Intent,
@@ -203,6 +204,10 @@ LEAKS = {
     "intent": INTENT.model_copy(update={"cleaned_text": SECRET}),
     "query": Query(query_id="0-1", text=SECRET, session_id="s"),
     "segment": segment(SECRET),
+    "caveat": Caveat(kind="source_is_old", values=(SECRET,)),
+    "check": CheckResult(name="non_empty", passed=False, reason="empty_text", ids=(SECRET,)),
+    "payload": ChannelPayload(status="approved", message=SECRET),
+    "text": SECRET,
 }
 
 

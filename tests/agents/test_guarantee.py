@@ -228,6 +228,14 @@ async def test_a_redelivery_gives_the_same_bytes(agents: Mapping[str, Handler]) 
         message = first
 
 
+def test_no_agent_asks_what_time_it_is() -> None:
+    """import-linter keeps clock and chance from them as modules; a date has a clock of its own."""
+    asked = re.compile(r"\.(?:now|today|utcnow|fromtimestamp)\(")
+    agents_modules = sorted((ROOT / "agents").glob("*.py"))
+    assert len(agents_modules) > 20
+    assert [one.name for one in agents_modules if asked.search(one.read_text())] == []
+
+
 async def digest() -> str:
     """The SHA-256 of the responses to all questions."""
     pipeline: Pipeline = build_pipeline("fast", HANDBOOK)

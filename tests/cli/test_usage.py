@@ -3,6 +3,7 @@
 import pytest
 
 from groundwire.cli.app import COMMANDS
+from groundwire.evals.grounding import COLUMNS
 
 from .conftest import Commands
 
@@ -179,3 +180,15 @@ def test_doctor_fails_on_a_server_that_does_not_answer(
         done = nothing_up(*words)
         assert done.code == 1
         assert "hunter2" not in done.out + done.err
+
+
+def test_bench_grounding_gives_its_auroc_at_the_top(nothing_up: Commands) -> None:
+    """Of a file in BEGIN's layout, for profile `default`, as a program reads it."""
+    rows = (
+        "id\tsource\tThe crow is a black bird of nine grams.\tq\tThe crow is black.\tFully attributable",
+        "id\tsource\tThe crow is a black bird of nine grams.\tq\tThe whale swims.\tNot fully attributable",
+        "id\tsource\tThe crow is a black bird of nine grams.\tq\tHello!\tGeneric",
+    )
+    (nothing_up.home.folder / "begin.tsv").write_text("\n".join(["\t".join(COLUMNS), *rows, ""]))
+    done = nothing_up("bench", "grounding", "--data", "begin.tsv", "--json")
+    assert (done.code, done.json["auroc"]) == (0, 1.0)

@@ -4,6 +4,7 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from bus import Bus, StageStatus
@@ -31,12 +32,13 @@ def server_and_corpus(folder: Path, *variables: tuple[str, str]) -> Iterator[Hom
 
 
 @contextmanager
-def workers(home: Home) -> Iterator[Callable[[str], "subprocess.Popen[bytes]"]]:
-    """Starts `groundwire worker STAGE`, each with a log of its own; all are interrupted afterwards."""
+def workers(home: Home) -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
+    """Starts `groundwire worker STAGE`, each with a log and variables of its own; all are interrupted afterwards."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def start(stage: str) -> "subprocess.Popen[bytes]":
-        started.append(home.start("worker", stage, log=f"{stage}.log"))
+    def start(stage: str, *variables: tuple[str, str]) -> "subprocess.Popen[bytes]":
+        its = replace(home, variables=(*home.variables, *variables))
+        started.append(its.start("worker", stage, log=f"{stage}.log"))
         return started[-1]
 
     try:

@@ -1,15 +1,18 @@
 """A draft that was corrupted on its way to the critic: its text is nowhere afterwards."""
 
+import asyncio
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 import redis
 
 from bus import Bus
 from contracts import FormattedResponse
+from groundwire.embedded.folder import free_port
 
 from .collector import Collector, collecting
 from .machine import START_S, Home, add, call, query, soon
@@ -43,6 +46,7 @@ PLACES = (
 )
 """Where the lie is put: every place of a draft that holds words, a field that no draft has, its name, a type that no
 message has; then what is changed without the lie's mark."""
+REJECTED = float(len(PLACES) - len(FAILING))
 PIECE = 12
 """So many characters in a row are something that one could recognise."""
 STRANGE = "Only one timer can run at a time for each person"
@@ -169,7 +173,7 @@ async def submit_one_for_each_place(bus: Bus) -> dict[str, str]:
 
 
 async def test_a_corrupted_draft_is_rejected_and_its_text_is_nowhere(tmp_path: Path) -> None:
-    """In no result, result key, event, record, log, trace or failed message: only under the operator's raw key."""
+    """In no result, key, event, record, log, metric, trace or failed message: only under the operator's raw key."""
     with (
         collecting() as collector,
         server_and_corpus(tmp_path, *collector.variables) as home,
@@ -186,17 +190,22 @@ async def test_a_corrupted_draft_is_rejected_and_its_text_is_nowhere(tmp_path: P
 
             await soon(all_drafted, "the drafts", START_S)
             new = corrupt(server, places)
-            for stage in ("critic", "format"):
-                start(stage)
+            ports = {stage: free_port() for stage in ("critic", "format")}
+            for stage, port in ports.items():
+                start(stage, ("GROUNDWIRE_HEALTH_PORT", str(port)))
             results = {
                 place: await bus.result(query_id, timeout_s=START_S)
                 for query_id, place in places.items()
             }
             dead = await bus.dead.list()
+            shown = await asyncio.gather(
+                *(asyncio.to_thread(told_at, one) for one in ports.values())
+            )
             assert (await bus.verify())[0].holds
         assert len(new) > 2 * len(LIE)
         holders = [name for name, held in everything_in(server) if any(one in held for one in new)]
         assert_nothing_in_logs(home, new)
+    assert_nothing_in_metrics(shown, new)
     assert_nothing_in_traces(collector, new)
     assert_refused(results)
     assert {entry.record.query_id for entry in dead} == {
@@ -212,6 +221,26 @@ def assert_refused(results: dict[str, FormattedResponse]) -> None:
     for result in results.values():
         assert result.segments == ()
         assert MARK not in result.model_dump_json()
+
+
+def told_at(port: int) -> bytes:
+    """All that a worker answers on its port."""
+    told = b""
+    for path in ("livez", "readyz", "metrics"):
+        with urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10.0) as answer:
+            told += answer.read()
+    return told
+
+
+def assert_nothing_in_metrics(shown: Sequence[bytes], new: set[bytes]) -> None:
+    """Rejections and failures are counted, by names of ours alone."""
+    assert (
+        f'groundwire_results_total{{outcome="rejected",stage="format"}} {REJECTED}'.encode()
+        in (shown[1])
+    )
+    assert b'groundwire_dead_letters_total{reason="invalid",stage="critic"}' in shown[0]
+    for told in shown:
+        assert not [one for one in new | pieces(QUESTION) if one in told]
 
 
 def assert_nothing_in_traces(collector: Collector, new: set[bytes]) -> None:
