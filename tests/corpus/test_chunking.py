@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from texts import TEXTS
 
 from groundwire.corpus import Chunking, Document, Passage, chunk
+from groundwire.corpus.chunking.sentences import sentences
 
 LATE = Document(
     "d", "D", "d.md", "- The parsers are imported late. So do it before anything is timed."
@@ -199,6 +200,17 @@ def test_sentences_end_in_other_scripts_and_not_inside_a_link(
     from groundwire.corpus.chunking.sentences import sentences
 
     assert [text[start:end].strip() for start, end in sentences(text, 0, len(text))] == expected
+
+
+@pytest.mark.timeout(60)
+def test_an_endless_word_is_cut_in_time_and_the_sentences_around_it_are_kept() -> None:
+    """Half a million stops without a blank took nupunkt a quarter of an hour: one page held up an ingestion."""
+    text = "One ends here. " + '."' * 500_000 + " Two ends here. Three does too."
+    found = list(sentences(text, 0, len(text)))
+    assert text[slice(*found[0])] == "One ends here. "
+    assert text[slice(*found[-1])] == "Three does too."
+    assert [end for _, end in found[:-1]] == [begin for begin, _ in found[1:]]
+    assert sum(end - begin for begin, end in found) == len(text)
 
 
 def test_a_list_stays_with_its_lead_in_where_it_fits() -> None:

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 
 _OTHER_SCRIPTS = re.compile(r"[。！？｡]+[」』”’）)]*\s*|[؟۔।॥።]+\s+")
 _WORD = re.compile(r"\S+\s*")
+_LONGEST = 1_000
+_ENDLESS = re.compile(rf"\S{{{_LONGEST},}}(?=\S{{20}})")
+"""Longer than any word or address: nupunkt's time for it grows with its square."""
 
 
 def sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -26,7 +29,9 @@ def _latin(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     import nupunkt  # late: a process that only searches never cuts
 
     begin = start
-    for _, stop in nupunkt.sent_spans(text[start:end]) if end > start else ():
+    # No sentence ends before a blank, so what stands within an endless word is of no account.
+    plain = _ENDLESS.sub(lambda found: "x" * len(found[0]), text[start:end])
+    for _, stop in nupunkt.sent_spans(plain) if end > start else ():
         after = start + stop
         if after < end and text[after - 1].isspace():
             yield begin, after
