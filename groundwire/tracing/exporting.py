@@ -51,10 +51,10 @@ def tracing(env: Mapping[str, str], log: Log, *, role: str) -> Iterator[Tracing 
 
 def _open(env: Mapping[str, str], role: str) -> Tracing:
     from opentelemetry import trace
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
+    from .exporter import Exporter
     from .resource import resource_of
 
     is_named = env.get("OTEL_SERVICE_NAME") or "service.name=" in env.get(
@@ -62,7 +62,7 @@ def _open(env: Mapping[str, str], role: str) -> Tracing:
     )
     resource = resource_of({} if is_named else {"service.name": f"{_NAME}-{role}"})
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-    processor = BatchSpanProcessor(OTLPSpanExporter())
+    processor = BatchSpanProcessor(Exporter())
     provider.add_span_processor(processor)
     trace.set_tracer_provider(provider)  # a handler's own libraries export by it too
     return Tracing(provider, processor)
