@@ -1,11 +1,18 @@
 """Which traces are kept: the sampler of the OTEL_* variables decides, the same for all hops of a query."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from opentelemetry.context import Context
+from opentelemetry.sdk.trace.sampling import (
+    ALWAYS_OFF,
+    ALWAYS_ON,
+    ParentBased,
+    Sampler,
+    TraceIdRatioBased,
+)
 from opentelemetry.sdk.trace.sampling import Decision as Sampled
-from opentelemetry.sdk.trace.sampling import ParentBased, Sampler, TraceIdRatioBased
 from opentelemetry.trace import (
     NonRecordingSpan,
     SpanContext,
@@ -27,6 +34,8 @@ Decide = Callable[[str, str], Kept | None]
 """Of a message's traceparent and its query's id; None where they aren't, or the message belongs to no trace."""
 _SPAN = "process"
 _ODD = "13579bdf"
+HALF = (1 << 64) - 1
+"""The lower half of a trace's id, by which a share is kept."""
 _NOWHERE = Context()
 """No parent; None would be whatever is active."""
 
@@ -39,30 +48,45 @@ def deciding(sampler: Sampler) -> Decide:
     """
     follows = isinstance(sampler, ParentBased)
     followed = [_samples(sampler, 1, _made_elsewhere(TraceFlags(flags))) for flags in (0, 1)]
+    keeps = _keeping(sampler)
 
     def decide(traceparent: str, query_id: str) -> Kept | None:
-        trace_id = traceparent[3:35]
-        if follows and traceparent.endswith("-00"):
+        if not follows:
+            is_kept = keeps(traceparent)
+        elif traceparent[-1:] not in _ODD:
             is_kept = followed[0]  # nobody whose id is derived says so
-        elif follows and trace_id != ids.trace_id(query_id):
-            is_kept = followed[int(traceparent[-1:] in _ODD)]
+        elif traceparent[3:35] != ids.trace_id(query_id):
+            is_kept = followed[1]
         else:
-            is_kept = _keeps(sampler, trace_id)
+            is_kept = keeps(traceparent)
         if not is_kept or not is_traceparent(traceparent):
             return None
-        return Kept(trace_id == ids.trace_id(query_id))
+        return Kept(traceparent[3:35] == ids.trace_id(query_id))
 
     return decide
 
 
-def _keeps(sampler: Sampler, trace_id: str) -> bool:
-    """Whether a sampler keeps a trace that nobody decided about."""
-    try:
-        if type(sampler) is TraceIdRatioBased:  # what it does, in a fifth of the time
-            return int(trace_id[16:], 16) < sampler.bound
-        return _samples(sampler, int(trace_id, 16), _NOWHERE)
-    except ValueError:  # a stranger's, and no id
-        return False
+def bound_of(sampler: Sampler) -> int | None:
+    """Below it the lower half of a trace's id must be to be kept where nobody decided yet; None: ask the sampler."""
+    root = getattr(sampler, "_root", None) if isinstance(sampler, ParentBased) else sampler
+    if type(root) is TraceIdRatioBased:
+        return root.bound
+    return 0 if root is ALWAYS_OFF else HALF + 1 if root is ALWAYS_ON else None
+
+
+def _keeping(sampler: Sampler) -> Callable[[str], bool]:
+    """Whether a sampler keeps the trace of a traceparent, or of a stranger's text, that nobody decided about."""
+    bound = bound_of(sampler)
+    if bound is None:
+        return partial(_asked, sampler)
+    if bound > HALF:
+        return lambda _: True
+    digits = f"{bound:016x}"  # as many on both sides: their order is that of the numbers, in a fifth of the time
+    return lambda traceparent: traceparent[19:35] < digits
+
+
+def _asked(sampler: Sampler, traceparent: str) -> bool:
+    return is_traceparent(traceparent) and _samples(sampler, int(traceparent[3:35], 16), _NOWHERE)
 
 
 def _samples(sampler: Sampler, trace_id: int, parent: Context) -> bool:

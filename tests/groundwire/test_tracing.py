@@ -1,7 +1,7 @@
 """Traces: which spans there are, how they hang together, which of them are kept."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace.sampling import (
     Decision,
     ParentBasedTraceIdRatio,
     Sampler,
+    SamplingResult,
     TraceIdRatioBased,
 )
 from opentelemetry.trace import SpanKind, StatusCode
@@ -49,14 +50,16 @@ class Traced:
         }
         self.bus = Bus(system.backend, system.config, origin=ClientSpans(self._provider))
 
-    async def run(self, *queries: Query, bus: Bus | None = None, **handlers: Any) -> list[str]:
-        """Submit in one call, wait for all results, stop."""
+    async def run(
+        self, *queries: Query, bus: Bus | None = None, before: Sequence[str] = (), **handlers: Any
+    ) -> list[str]:
+        """Submit in one call, wait for all results, and for those submitted before, stop."""
         workers = [
             self.system.start(stage, handlers.get(stage), watch=self.watches[stage])
             for stage in STAGES
         ]
         asked = await (bus or self.bus).submit_many(queries)
-        for query_id in asked:
+        for query_id in (*before, *asked):
             await self.system.bus.result(query_id)
         for running in workers:
             await running.stop()
@@ -216,6 +219,75 @@ async def test_vendors_state_travels_with_the_trace() -> None:
     assert last.context.trace_state.to_header() == "vendor=x1"
     ((_, flat),) = entries
     assert "tracestate" not in json.loads(fields_of(flat)[b"event"])
+
+
+@pytest.mark.parametrize("sampler", [TraceIdRatioBased(0.5), ParentBasedTraceIdRatio(0.5)])
+async def test_a_share_of_the_traces_is_kept_whole(sampler: Sampler) -> None:
+    """Of queries in a batch and of single ones: what the client keeps all stages keep, and nothing else."""
+    async with System(FakeBackend()) as system:
+        traced = Traced(system, sampler)
+        single = [await traced.bus.submit(query()) for _ in range(12)]
+        await traced.run(*(query() for _ in range(32)), before=single)
+        await traced.bus.close()
+    begun = traced.named("create queries") + [
+        span for span in traced.named("send queries") if span.kind is SpanKind.PRODUCER
+    ]
+    kept = {span.context.trace_id for span in begun}
+    assert 0 < len(kept) < 44
+    assert len(begun) == len(kept)
+    assert all(span.parent is None for span in begun)
+    for stream in ("queries", "intents", "contexts", "drafts", "verdicts"):
+        assert {span.context.trace_id for span in traced.named(f"process {stream}")} == kept
+
+
+async def test_a_query_submitted_within_a_span_is_sampled_as_that_is() -> None:
+    """Whoever traces the caller has decided."""
+    async with System(FakeBackend()) as system:
+        traced = Traced(system, ParentBasedTraceIdRatio(0.0))
+        sampled = trace.SpanContext(int("a" * 32, 16), 7, True, trace.TraceFlags(1))
+        with trace.use_span(trace.NonRecordingSpan(sampled)):
+            await traced.run(query(), query())
+        await traced.bus.close()
+    assert len(traced.named("create queries")) == 2
+    assert {span.context.trace_id for span in traced.spans} == {sampled.trace_id}
+    assert len(traced.named("send results.answered")) == 2
+
+
+@pytest.mark.parametrize("rate", [0.0, 1e-19, 0.5, 1.0])
+def test_a_trace_is_kept_by_its_id_as_the_library_would(rate: float) -> None:
+    """At both ends of the share, and of the ids."""
+    sampler = TraceIdRatioBased(rate)
+    edge = max(sampler.bound, 1)
+    for half in {0, 1, edge - 1, min(edge, 2**64 - 1), 2**63, 2**64 - 1}:
+        said = sampler.should_sample(None, half, "x").decision is Decision.RECORD_AND_SAMPLE
+        decided = deciding(sampler)(f"00-{half:032x}-{'b' * 16}-01", "0-a")
+        assert (decided is not None) == said
+
+
+class EvenOnly(Sampler):
+    """A sampler of somebody's own."""
+
+    def should_sample(
+        self, parent_context: Any, trace_id: int, *_: Any, **__: Any
+    ) -> SamplingResult:
+        """Every other trace."""
+        return SamplingResult(Decision.DROP if trace_id % 2 else Decision.RECORD_AND_SAMPLE)
+
+    def get_description(self) -> str:
+        """Its name."""
+        return "EvenOnly"
+
+
+async def test_a_sampler_that_nobody_knows_is_asked() -> None:
+    """By the client for each query, and by each stage; the traces are whole all the same."""
+    async with System(FakeBackend()) as system:
+        traced = Traced(system, EvenOnly())
+        await traced.run(*(query() for _ in range(20)))
+        await traced.bus.close()
+    kept = {span.context.trace_id for span in traced.named("create queries")}
+    assert 0 < len(kept) < 20
+    assert {trace_id % 2 for trace_id in kept} == {0}
+    assert {span.context.trace_id for span in traced.named("process drafts")} == kept
 
 
 def derived(query_id: str) -> tuple[str, str]:
