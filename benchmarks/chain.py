@@ -20,29 +20,18 @@ _CONTEXT = multiprocessing.get_context("fork")  # the parent has no threads; imp
 _OF_A_PROCESS = 2  # the kind in the number of a clock: CPUCLOCK_SCHED
 
 
-class Chain:
+Child = tuple[BaseProcess, Connection]
+"""A process, and our end of a pipe to it."""
+
+
+class Crew:
     """The processes of one side: its workers and its client."""
 
-    def __init__(self, url: str, side: str, groups: Sequence[Sequence[str]]) -> None:
+    def __init__(self, side: str, workers: Sequence[Child], client: Child) -> None:
         self.side = side
-        self._workers: list[BaseProcess] = []
-        for names in groups:
-            worker, pipe = _start(run_stages, url, side, names)
-            self._workers.append(worker)
-            for _ in names:
-                _await_ready(pipe)
-        self._client, self._pipe = _start(run_client, url, side)
-        _await_ready(self._pipe)
+        self._workers = [process for process, _ in workers]
+        self._client, self._pipe = client
         self._all = [*self._workers, self._client]
-
-    @contextmanager
-    def awake(self) -> Iterator[None]:
-        """Let the processes run; outside of this they are stopped and cost nothing."""
-        self._signal(signal.SIGCONT)
-        try:
-            yield
-        finally:
-            self._signal(signal.SIGSTOP)
 
     def order(self, what: str, count: int) -> None:
         """Tell the client what to do; `answer` returns what came of it."""
@@ -57,7 +46,7 @@ class Chain:
         workers = sum(cpu_s(worker.pid) for worker in self._workers)
         return {"workers": workers, "client": cpu_s(self._client.pid)}
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """Kill all: there is nothing to keep."""
         self._signal(signal.SIGKILL)
         for process in self._all:
@@ -67,6 +56,29 @@ class Chain:
         for process in self._all:
             assert process.pid
             os.kill(process.pid, number)
+
+
+class Chain(Crew):
+    """A crew that can be frozen."""
+
+    def __init__(self, url: str, side: str, groups: Sequence[Sequence[str]]) -> None:
+        workers = []
+        for names in groups:
+            workers.append(start(run_stages, url, side, names))
+            for _ in names:
+                await_ready(workers[-1][1])
+        client = start(run_client, url, side)
+        await_ready(client[1])
+        super().__init__(side, workers, client)
+
+    @contextmanager
+    def awake(self) -> Iterator[None]:
+        """Let the processes run; outside of this they are stopped and cost nothing."""
+        self._signal(signal.SIGCONT)
+        try:
+            yield
+        finally:
+            self._signal(signal.SIGSTOP)
 
 
 @contextmanager
@@ -83,7 +95,7 @@ def running(
         yield chains
     finally:
         for chain in chains:
-            chain.end()
+            chain.kill()
 
 
 def cpu_s(pid: int | None) -> float:
@@ -92,7 +104,8 @@ def cpu_s(pid: int | None) -> float:
     return time.clock_gettime(~pid << 3 | _OF_A_PROCESS)
 
 
-def _start(run: Callable[..., None], *args: object) -> tuple[BaseProcess, Connection]:
+def start(run: Callable[..., None], *args: object) -> Child:
+    """A process that runs this with these arguments and its end of a pipe."""
     ours, theirs = _CONTEXT.Pipe()
     process = _CONTEXT.Process(target=run, args=(*args, theirs), daemon=True)
     process.start()
@@ -100,7 +113,8 @@ def _start(run: Callable[..., None], *args: object) -> tuple[BaseProcess, Connec
     return process, ours
 
 
-def _await_ready(pipe: Connection) -> None:
+def await_ready(pipe: Connection) -> None:
+    """Wait until a process says so."""
     if not pipe.poll(_START_S):
         raise SystemExit(f"a process of the benchmark did not start within {_START_S:g} s")
     assert pipe.recv() == READY

@@ -16,17 +16,13 @@ import redis.asyncio as aioredis
 from contracts import Query
 from groundwire import loop
 
-from . import bare, ours, watched
+from . import bare, ours
 
 Loop = Callable[[Coroutine[Any, Any, None]], None]
 Serve = Callable[[str, str, Callable[[], None]], Coroutine[Any, Any, None]]
-SERVE: dict[str, Serve] = {
-    "ours": ours.serve,
-    "bare": bare.serve,
-    **{side: partial(watched.serve, side) for side in watched.SIDES},
-}
-RESULTS = {side: bare.RESULTS if side == "bare" else ours.RESULTS for side in SERVE}
-LOOP: dict[str, Loop] = {side: asyncio.run if side == "bare" else loop.run for side in SERVE}
+SERVE: dict[str, Serve] = {"ours": ours.serve, "bare": bare.serve}
+RESULTS = {"ours": ours.RESULTS, "bare": bare.RESULTS}
+LOOP: dict[str, Loop] = {"ours": loop.run, "bare": asyncio.run}
 Publish = Callable[[Sequence[Query]], Awaitable[object]]
 READY = "ready"
 _CHUNK = 100
@@ -62,7 +58,7 @@ async def _take_orders(url: str, side: str, pipe: Connection) -> None:
         r = await stack.enter_async_context(aioredis.Redis.from_url(url, socket_timeout=None))
         publish: Publish = partial(bare.publish, r)
         if side != "bare":
-            client = await stack.enter_async_context(watched.client(url, side))
+            client = await stack.enter_async_context(ours.client(url))
             publish = client.submit_many
         pipe.send(READY)
         while True:

@@ -22,7 +22,7 @@ from rich.table import Table
 
 from groundwire.embedded import temporary_server
 
-from .chain import STAGES, Chain, cpu_s, running
+from .chain import STAGES, Chain, Crew, cpu_s, running
 from .child import RESULTS
 
 GROUPS = {"five": [[name] for name in STAGES], "one": [list(STAGES)]}
@@ -55,12 +55,12 @@ class Bench:
     def turn(self, chain: Chain, burst: int, single: int) -> Turn:
         """Let one side work, the other frozen."""
         with chain.awake():
-            self._drain(chain, _WARM_UP // 4)
-            before = self._cpu_s(chain)
+            self.drain(chain, _WARM_UP // 4)
+            before = self.cpu_s(chain)
             started = time.monotonic()
-            times, published_s = self._drain(chain, burst)
+            times, published_s = self.drain(chain, burst)
             seconds = time.monotonic() - started
-            after = self._cpu_s(chain)
+            after = self.cpu_s(chain)
             chain.order("single", single)
             single_ms = chain.answer()
         return Turn(
@@ -74,12 +74,12 @@ class Bench:
     def pace(self, chain: Chain) -> float:
         """Queries per second of a short burst, after one to warm up."""
         with chain.awake():
-            self._drain(chain, _WARM_UP)
+            self.drain(chain, _WARM_UP)
             started = time.monotonic()
-            self._drain(chain, _WARM_UP)
+            self.drain(chain, _WARM_UP)
             return _WARM_UP / (time.monotonic() - started)
 
-    def _drain(self, chain: Chain, count: int) -> tuple[list[float], float]:
+    def drain(self, chain: Crew, count: int) -> tuple[list[float], float]:
         """Publish `count`; milliseconds from publishing to result of each, seconds of publishing."""
         stream = RESULTS[chain.side]
         found: Any = self._r.xrevrange(stream, count=1)
@@ -101,7 +101,8 @@ class Bench:
                 raise SystemExit(f"{chain.side}: {count - len(times)} results are missing")
         return list(times.values()), chain.answer()
 
-    def _cpu_s(self, chain: Chain) -> dict[str, float]:
+    def cpu_s(self, chain: Crew) -> dict[str, float]:
+        """CPU seconds so far, of the workers together, of the client and of the server."""
         return {**chain.cpu_s(), "server": cpu_s(self._pid)}
 
 

@@ -2,9 +2,10 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
-from bus import BusConfig, Origin, UrlBackend, Watch, Worker
+from bus import BusConfig, UrlBackend, Worker
 from bus.client import Bus
 from bus.keys import Keys
 from contracts import TOPOLOGY
@@ -16,13 +17,17 @@ _CONFIG = BusConfig(open_mark=1_000_000)  # the burst is meant to pile up, not t
 
 
 async def serve(
-    url: str,
-    name: str,
-    ready: Callable[[], None],
-    watch: Watch | None = None,
-    config: BusConfig = _CONFIG,
+    url: str, name: str, ready: Callable[[], None], config: BusConfig = _CONFIG
 ) -> None:
     """Work as one stage, for ever; calls `ready` when it begins to read."""
+    async with working(url, name, config):
+        ready()
+        await asyncio.Future()
+
+
+@asynccontextmanager
+async def working(url: str, name: str, config: BusConfig = _CONFIG) -> AsyncIterator[Worker]:
+    """Work as one stage until the block ends; it has begun to read."""
     settle_heap()
     worker = Worker(
         TOPOLOGY.stage(name),
@@ -30,14 +35,14 @@ async def serve(
         backend=UrlBackend(url),
         consumer=f"{name}-{os.getpid()}",
         config=config,
-        watch=watch,
     )
-    running = asyncio.create_task(worker.run())
-    await worker.ready.wait()
-    ready()
-    await running
+    async with asyncio.TaskGroup() as group:
+        group.create_task(worker.run())
+        await worker.ready.wait()
+        yield worker
+        worker.stop()
 
 
-def client(url: str, origin: Origin | None = None) -> Bus:
+def client(url: str) -> Bus:
     """A client with the workers' limits."""
-    return Bus(UrlBackend(url), _CONFIG, origin=origin)
+    return Bus(UrlBackend(url), _CONFIG)
