@@ -210,7 +210,7 @@ def _is_about_the_same(message: Value, asked: Value) -> bool:
     query = query_of(asked)
     if query is None:
         return True
-    if isinstance(message, FormattedResponse):
+    if type(message) is FormattedResponse:
         told = (message.query_id, message.session_id, message.channel)
         return told == (query.query_id, query.session_id, query.channel)
     made = query_of(message)
