@@ -69,6 +69,9 @@ class _Server(ThreadingHTTPServer):
         host, self.server_port = self.server_address[:2]
         self.server_name = str(host)
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Nothing: who asked has hung up, and its traceback would stand between the lines of the log."""
+
 
 class _Handler(BaseHTTPRequestHandler):
     asked: Answers

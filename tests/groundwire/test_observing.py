@@ -1,5 +1,7 @@
 """A worker's port: what it answers of itself, over HTTP."""
 
+import socket
+import struct
 import urllib.error
 import urllib.request
 from dataclasses import replace
@@ -76,6 +78,20 @@ def test_the_port_answers_yes_no_and_numbers() -> None:
         with listening("127.0.0.1", port, answers) as other:
             assert other > port
             assert get(other, "/livez")[0] == 200
+
+
+def test_who_asks_and_hangs_up_leaves_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+    """A log of JSON lines stays one, whoever scans the port; the next one is answered."""
+    answers = Answers(list, list, lambda: ("text/plain", b"x" * 10_000_000))
+    with listening("127.0.0.1", 20_200, answers) as port:
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", port)) as scanning:
+                scanning.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                scanning.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+                scanning.recv(1)
+        assert get(port, "/livez")[0] == 200
+    said = capfd.readouterr()
+    assert said.out + said.err == ""
 
 
 def test_metrics_have_base_units_and_no_ids() -> None:
