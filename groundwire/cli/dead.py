@@ -34,6 +34,7 @@ def list_dead(
     """The newest dead letters: query, stage, reason, attempts."""
 
     async def work() -> None:
+        from rich.markup import escape
         from rich.table import Table
 
         async with running_bus() as bus:
@@ -51,7 +52,7 @@ def list_dead(
             counts = (str(record.attempts), str(record.deliveries))
             moment = record.time.isoformat(timespec="seconds")
             names = (entry.id, record.query_id, record.stage, record.reason, record.error)
-            table.add_row(*names, *counts, moment)
+            table.add_row(*map(escape, names), *counts, moment)
         console().print(table if entries else "no dead letters")
 
     run_async(work())

@@ -37,13 +37,13 @@ def trace_table(events: Sequence["Seen"]) -> Table:
         scores = " ".join(f"{name} {value:.3g}" for name, value in event.scores.items())
         why = " ".join(part for part in (event.reason, event.error) if part)
         table.add_row(
-            event.stage,
-            f"{event.outcome} {why}".strip(),
+            escape(event.stage),
+            escape(f"{event.outcome} {why}".strip()),
             str(event.attempt),
             f"{event.waited_us / 1000:.0f} ms",
             f"{event.handled_us / 1000:.1f} ms",
-            f"{event.output_digest[:8]} {event.output_bytes} B",
-            scores,
+            escape(f"{event.output_digest[:8]} {event.output_bytes} B"),
+            escape(scores),
         )
     return table
 

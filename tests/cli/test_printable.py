@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -10,9 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.rendering import render
-from contracts import FormattedResponse
+from bus import Seen
+from contracts import Event, FormattedResponse
 from groundwire.cli.context import console, json_of, write
-from groundwire.cli.show import response_text
+from groundwire.cli.show import response_text, trace_table
 from groundwire.wiring import build_pipeline
 
 from .conftest import Commands
@@ -88,3 +90,15 @@ async def test_an_answer_steers_no_terminal(
     written = json_of(response)
     assert not TOLD.search(written)
     assert FormattedResponse.model_validate(json.loads(written)) == response
+
+
+def test_what_a_worker_wrote_is_no_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    """Events and records may be written by every stage: a bracket in them colours nothing and ends no command."""
+    name = "[/red][bold]critic"
+    numbers = dict.fromkeys(("attempt", "waited_us", "handled_us", "output_bytes"), 1)
+    facts: dict[str, Any] = (
+        dict.fromkeys(Event.model_fields, name) | numbers | {"scores": {name: 1.0}}
+    )
+    event = Event.model_construct(**facts)
+    console().print(trace_table([Seen("1-0", 1, event)]))
+    assert capsys.readouterr().out.count(name[:12]) >= 3
