@@ -5,6 +5,8 @@ from html import escape
 
 from contracts import Channel, ChannelPayload, Citation
 
+from .wording import in_line
+
 _URL = re.compile(r"[\s()<>]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|&~])")
@@ -26,12 +28,7 @@ def render(payload: ChannelPayload, channel: Channel) -> str:
 def where(citation: Citation) -> str:
     """The title, then the headings that lead to the quote, each named once; a line, whatever they hold."""
     names = dict.fromkeys((citation.title, *citation.heading_path))
-    return _line(" › ".join(name for name in names if name))
-
-
-def _line(text: str) -> str:
-    """What is shown within a line: a title or a path with line ends would begin something of its own."""
-    return " ".join(text.splitlines())
+    return in_line(" › ".join(name for name in names if name))
 
 
 def _text(payload: ChannelPayload) -> str:
@@ -39,27 +36,29 @@ def _text(payload: ChannelPayload) -> str:
     parts = parts or [payload.message]
     parts += payload.caveats
     if payload.options:
-        parts.append("\n".join(f"- {_line(option)}" for option in payload.options))
+        parts.append("\n".join(f"- {in_line(option)}" for option in payload.options))
     if payload.citations:
         lines = (
-            f"[{c.number}] {where(c)} ({c.link or _line(c.source)})" for c in payload.citations
+            f"[{c.number}] {where(c)} ({c.link or in_line(c.source)})" for c in payload.citations
         )
         parts.append("\n".join(("Sources:", *lines)))
     if payload.related:
-        lines = (f"- {_line(r.title)} ({_line(r.source)})" for r in payload.related)
+        lines = (f"- {in_line(r.title)} ({in_line(r.source)})" for r in payload.related)
         parts.append("\n".join(("See also:", *lines)))
     return "\n\n".join(parts)
 
 
 def _markdown(payload: ChannelPayload) -> str:
     parts = [_blockquote(cited) for cited in payload.citations] or [_plain(payload.message)]
-    parts += [f"**{_plain(_line(caveat))}**" for caveat in payload.caveats]
+    parts += [f"**{_plain(in_line(caveat))}**" for caveat in payload.caveats]
     if payload.options:
-        parts.append("\n".join(f"- {_plain(_line(option))}" for option in payload.options))
+        parts.append("\n".join(f"- {_plain(in_line(option))}" for option in payload.options))
     if payload.citations:
         parts.append("\n".join(f"{c.number}. {_linked(c)} ({_code(c)})" for c in payload.citations))
     if payload.related:
-        lines = (f"- {_plain(_line(r.title))} ({_plain(_line(r.source))})" for r in payload.related)
+        lines = (
+            f"- {_plain(in_line(r.title))} ({_plain(in_line(r.source))})" for r in payload.related
+        )
         parts.append("\n".join(("See also:", "", *lines)))
     return "\n\n".join(parts)
 
@@ -71,7 +70,7 @@ def _blockquote(cited: Citation) -> str:
 
 
 def _code(cited: Citation) -> str:
-    return f"`{_line(cited.source).replace('`', '')}`"
+    return f"`{in_line(cited.source).replace('`', '')}`"
 
 
 def _linked(cited: Citation) -> str:
@@ -94,14 +93,15 @@ def _html(payload: ChannelPayload) -> str:
     ] or [f"<p>{_lines(payload.message)}</p>"]
     parts += [f"<p><strong>{escape(caveat)}</strong></p>" for caveat in payload.caveats]
     if payload.options:
-        parts.append(_items("ul", [escape(option) for option in payload.options]))
+        parts.append(_items("ul", [escape(in_line(option)) for option in payload.options]))
     if payload.citations:
-        sources = [f"{_anchor(c)} (<code>{escape(c.source)}</code>)" for c in payload.citations]
+        sources = [
+            f"{_anchor(c)} (<code>{escape(in_line(c.source))}</code>)" for c in payload.citations
+        ]
         parts.append(_items("ol", sources))
     if payload.related:
-        parts.append(
-            _items("ul", [f"{escape(r.title)} ({escape(r.source)})" for r in payload.related])
-        )
+        related = [f"{in_line(r.title)} ({in_line(r.source)})" for r in payload.related]
+        parts.append(_items("ul", list(map(escape, related))))
     return "\n".join(parts)
 
 

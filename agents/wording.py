@@ -9,6 +9,8 @@ from contracts import Caveat, CaveatKind, OutOfScopeReason, Segment
 VALUES = "{values}"
 TOPICS = "{topics}"
 _PLACE = re.compile(r"\{\w+\}")
+_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Of the direction of writing: a title that holds one shows the path after it backwards."""
 _NO_ANCHOR = re.compile(r"[^\w\- ]")
 
 
@@ -49,7 +51,7 @@ class Wording:
     def of_caveat(self, caveat: Caveat) -> str:
         """The sentence that a caveat is shown as; a value with line ends is part of it like any other."""
         separator = " " if caveat.kind == "partly_covered" else ", "
-        values = separator.join(" ".join(value.splitlines()) for value in caveat.values)
+        values = separator.join(map(in_line, caveat.values))
         return self._words_of(caveat.kind).replace(VALUES, values)
 
     def _words_of(self, kind: CaveatKind) -> str:
@@ -94,9 +96,15 @@ class Wording:
                 said = self.language
             case "no_label" | "low_confidence" | "far_from_corpus":
                 said = self.out_of_scope
-        if not self.topics or not self.can_help or TOPICS in said:
-            return said.replace(TOPICS, ", ".join(self.topics))
-        return f"{said} {self.can_help.replace(TOPICS, ', '.join(self.topics))}"
+        topics = ", ".join(map(in_line, self.topics))
+        if not topics or not self.can_help or TOPICS in said:
+            return said.replace(TOPICS, topics)
+        return f"{said} {self.can_help.replace(TOPICS, topics)}"
+
+
+def in_line(text: str) -> str:
+    """What is shown within a line: line ends would begin something of its own, a turn would go on behind it."""
+    return " ".join(_TURNS.sub("", text).splitlines())
 
 
 def _anchor(heading: str) -> str:

@@ -140,6 +140,7 @@ BLOCKS = (
     "x\n\n- an item\n\n2) another",
     "x\n---\n# y",
     "x\u2028\u2028+ y\x85\x0c> z",
+    "x\u202egnp.exe\u2066 y",
     "| a | b |\n| - | - |\n| c | d |",
     "`x` ~~y~~ &lt;b&gt; [z](javascript:alert(1)) <javascript:alert(1)>",
 )
@@ -168,6 +169,8 @@ def test_no_name_is_more_than_words_within_its_line(text: str, place: str) -> No
     assert not [link for link in shown.links if not link.startswith("https://docs.example.com/")]
     assert len(render(held, "text").splitlines()) == len(render(plain, "text").splitlines())
     assert Shown(render(held, "html")).tags == Shown(render(plain, "html")).tags
+    written = "".join(render(held, channel) for channel in ("text", "markdown", "html"))
+    assert not {"\u202e", "\u2066"} & set(written)
 
 
 def test_a_quote_makes_no_link_of_its_number() -> None:
