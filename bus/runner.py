@@ -152,7 +152,9 @@ class Runner:
         if type(message) not in self._allowed:
             raise Permanent(f"{name} returned {type(message).__name__}, which it may not emit")
         if not _is_about_the_same(message, asked):
-            raise Permanent(f"{name} returned a message about another query than it was given")
+            raise Permanent(
+                f"{name} returned a message about another query, or intent, than it was given"
+            )
 
     def _emit(self, delivery: Delivery, head: Head, message: Value) -> Settlement:
         outgoing = encode_next(
@@ -206,10 +208,16 @@ def _is_a_failure(error: BaseException) -> bool:
 
 
 def _is_about_the_same(message: Value, asked: Value) -> bool:
-    """Whether what a handler made is for the query that it was given: no answer may reach another asker."""
+    """Whether what a handler made is for the query that it was given, as that was understood.
+
+    No answer may reach another asker, and nothing that is drafted becomes a part of the question.
+    """
     query = query_of(asked)
     if query is None:
         return True
+    given, kept = asked.__dict__.get("intent"), message.__dict__.get("intent")
+    if given is not None and kept is not None:
+        return kept is given or bool(kept == given)
     if type(message) is FormattedResponse:
         told = (message.query_id, message.session_id, message.channel)
         return told == (query.query_id, query.session_id, query.channel)

@@ -151,6 +151,22 @@ async def test_a_message_about_another_query_is_a_dead_letter(system: System, st
     assert (record.stage, record.reason) == (stage, "permanent")
 
 
+@pytest.mark.parametrize("stage", ["synthesize", "critic"])
+async def test_a_message_with_another_intent_is_a_dead_letter(system: System, stage: str) -> None:
+    """A label goes from there into the result, and no critic could tell it from the one that was understood."""
+
+    async def handler(message: Any) -> Any:
+        made: Any = await NOOP[stage](message)
+        intent = made.intent.model_copy(update={"label": "90 days, guaranteed"})
+        return made.model_copy(update={"intent": intent})
+
+    async with system.running(handlers={stage: handler}):
+        failed = await system.ask()
+        await system.settled()
+    assert (failed.status, failed.label) == ("failed", "failed")
+    assert b"guaranteed" not in await system.everything()
+
+
 async def test_a_deadline_that_passed_is_a_dead_letter_before_the_handler(system: System) -> None:
     """Work nobody waits for any more isn't done."""
     ran = []
