@@ -17,11 +17,13 @@ OBSERVER = "observer"
 SCALER = "scaler"
 OPERATOR = "operator"
 
-_CONNECTED = (
+_LOOKING = (
     *("-@all", "+@connection", "-@admin", "-@dangerous"),
-    *("-client|tracking", "+client|unblock", "+time", "+cluster|slots"),
+    *("-client|tracking", "+time", "+cluster|slots"),
 )
 """What every connection needs. By category: a server refuses a user with a command that it doesn't know."""
+_CONNECTED = (*_LOOKING, "+client|unblock")
+"""What a worker needs: it stops its own wait for the next entry from a second connection."""
 _OPERATING = (
     *("+@all", "-@admin", "-@dangerous", "-@scripting"),
     *("+eval", "+evalsha", "+info", "+config|get"),
@@ -61,10 +63,10 @@ def users(topology: Topology = TOPOLOGY) -> tuple[User, ...]:
         User(stage.name, (*_CONNECTED, *(grant.rule for grant in _of_stage(stage, topology))))
         for stage in topology.stages
     )
-    client = (*_CONNECTED, *(grant.rule for grant in _of_client(topology)))
-    observer = (*_CONNECTED, *(grant.rule for grant in _of_observer(topology)))
+    client = (*_LOOKING, *(grant.rule for grant in _of_client(topology)))
+    observer = (*_LOOKING, *(grant.rule for grant in _of_observer(topology)))
     operator = (*_OPERATING, f"~{_any('*')}")
-    scaler = (*_CONNECTED, *(grant.rule for grant in _of_scaler(topology)))
+    scaler = (*_LOOKING, *(grant.rule for grant in _of_scaler(topology)))
     return (
         *stages,
         User(CLIENT, client),
