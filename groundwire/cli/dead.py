@@ -77,7 +77,10 @@ def show(
                 if body is None:
                     write("the bytes have expired")
                     return 1
-                sys.stdout.buffer.write(body + b"\n")
+                if sys.stdout.isatty():  # whoever wrote them may have meant the operator's terminal
+                    write(body.decode(errors="replace"))
+                else:
+                    sys.stdout.buffer.write(body + b"\n")
                 return 0
         values = {"id": entry.id, **entry.record.model_dump(mode="json")}
         if as_json:

@@ -138,6 +138,16 @@ def test_the_raw_bytes_of_a_dead_letter_are_printed_as_they_are(groundwire: Comm
     groundwire("dead", "discard", dead_id)
 
 
+def test_the_raw_bytes_of_a_dead_letter_steer_no_terminal(
+    groundwire: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever may submit may put them there, and only an operator looks."""
+    dead_id = bury(groundwire, event="{junk \x1b]0;owned\x07")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert groundwire("dead", "show", dead_id, "--raw").out == "{junk \ufffd]0;owned\ufffd\n"
+    groundwire("dead", "discard", dead_id)
+
+
 def test_a_dead_letter_of_no_query_cannot_be_replayed(groundwire: Commands) -> None:
     """What was never accepted is discarded, and the message says so."""
     dead_id = bury(groundwire)
