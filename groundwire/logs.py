@@ -15,6 +15,7 @@ import structlog
 from pydantic_core import to_json
 
 from bus import Log
+from groundwire.printable import printable
 from groundwire.settings import redact_url
 from groundwire.sink import Sink
 
@@ -91,7 +92,11 @@ def configure(level: str, *, as_json: bool | None = None) -> None:
     structlog.configure(
         processors=[
             _complete,
-            _json if as_json else structlog.dev.ConsoleRenderer(colors=is_terminal),
+            *(
+                [_json]
+                if as_json
+                else [_readable, structlog.dev.ConsoleRenderer(colors=is_terminal)]
+            ),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelName(level.upper())),
         logger_factory=lambda *_: _Lines(sink),
@@ -167,6 +172,16 @@ def _complete(
     fields["level"] = level
     fields["timestamp"] = f"{_second(int(now))}.{int(now % 1 * 1e6):06d}Z"
     return fields
+
+
+def _readable(
+    _: object, __: str, fields: "structlog.typing.EventDict"
+) -> "structlog.typing.EventDict":
+    """For a terminal: a file's name, or a stranger's, steers none. JSON escapes it by itself."""
+    return {
+        name: printable(" ".join(value.splitlines())) if isinstance(value, str) else value
+        for name, value in fields.items()
+    }
 
 
 @lru_cache(4)

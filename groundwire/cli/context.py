@@ -95,7 +95,7 @@ def console() -> "Console":
 def write(text: str) -> None:
     """Print a line as it is, for a program or a pipe; a terminal gets nothing that steers it."""
     if sys.stdout.isatty():
-        from .printable import printable
+        from groundwire.printable import printable
 
         text = printable(text)
     sys.stdout.write(text + "\n")
@@ -109,7 +109,7 @@ def write_json(value: object) -> None:
 
 def json_of(value: object, indent: int | None = None) -> str:
     """A value as JSON, letters as they are; whatever steers a terminal is escaped."""
-    from .printable import escaped
+    from groundwire.printable import escaped
 
     return escaped(json.dumps(_plain(value), ensure_ascii=False, indent=indent))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from .printable import printable
+from groundwire.printable import printable
 
 
 class Terminal(Console):

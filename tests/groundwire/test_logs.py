@@ -220,3 +220,17 @@ def test_a_crash_is_told_by_its_class_and_its_place_alone() -> None:
     assert {line["stage"] for line in lines} == {"critic"}
     assert all(line["at"][-1].endswith(" fail") for line in lines)
     assert "guaranteed" not in ran.stdout + ran.stderr
+
+
+def test_a_line_for_people_is_one_line_that_steers_no_terminal() -> None:
+    """Whatever a file or a stranger is named; JSON escapes it by itself."""
+    code = (
+        "from groundwire import logs; logs.configure('info', as_json=False); "
+        r"logs.bus_log()('corpus.failed', error='a\x1b[2J\x9b\u202e\nquery.answered b'); logs.flush()"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert len(ran.stderr.splitlines()) == 1, ran.stderr
+    assert not {"\x1b", "\x9b", "\u202e"} & set(ran.stderr)
+    assert "corpus.failed" in ran.stderr
