@@ -226,7 +226,7 @@ def test_a_line_for_people_is_one_line_that_steers_no_terminal() -> None:
     """Whatever a file or a stranger is named; JSON escapes it by itself."""
     code = (
         "from groundwire import logs; logs.configure('info', as_json=False); "
-        r"logs.bus_log()('corpus.failed', error='a\x1b[2J\x9b\u202e\nquery.answered b'); logs.flush()"
+        r"logs.bus_log()('corpus.failed', error='a\x1b[2J\x9b\u202e', root='b\nquery'); logs.flush()"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60
