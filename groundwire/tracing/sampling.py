@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace.sampling import (
@@ -23,15 +22,8 @@ from opentelemetry.trace import (
 from bus.watch import is_traceparent
 from contracts import ids
 
-
-class Kept(NamedTuple):
-    """A query's spans are exported. `is_root`: nobody before us had a span of it."""
-
-    is_root: bool
-
-
-Decide = Callable[[str, str], Kept | None]
-"""Of a message's traceparent and its query's id; None where they aren't, or the message belongs to no trace."""
+Decide = Callable[[str, str], bool]
+"""Whether the spans of a message are exported, of its traceparent and its query's id. One in no trace has none."""
 _SPAN = "process"
 _ODD = "13579bdf"
 HALF = (1 << 64) - 1
@@ -50,20 +42,23 @@ def deciding(sampler: Sampler) -> Decide:
     followed = [_samples(sampler, 1, _made_elsewhere(TraceFlags(flags))) for flags in (0, 1)]
     keeps = _keeping(sampler)
 
-    def decide(traceparent: str, query_id: str) -> Kept | None:
+    def decide(traceparent: str, query_id: str) -> bool:
         if not follows:
             is_kept = keeps(traceparent)
         elif traceparent[-1:] not in _ODD:
             is_kept = followed[0]  # nobody whose id is derived says so
-        elif traceparent[3:35] != ids.trace_id(query_id):
+        elif not is_derived(traceparent, query_id):
             is_kept = followed[1]
         else:
             is_kept = keeps(traceparent)
-        if not is_kept or not is_traceparent(traceparent):
-            return None
-        return Kept(traceparent[3:35] == ids.trace_id(query_id))
+        return is_kept and is_traceparent(traceparent)
 
     return decide
+
+
+def is_derived(traceparent: str, query_id: str) -> bool:
+    """Whether nobody traced a query before us."""
+    return traceparent[3:35] == ids.trace_id(query_id)
 
 
 def bound_of(sampler: Sampler) -> int | None:

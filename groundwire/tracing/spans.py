@@ -34,7 +34,7 @@ from bus import Became, Handling, Hop
 from contracts import TOPOLOGY, ids
 
 from .exporting import Tracing
-from .sampling import Decide, deciding
+from .sampling import Decide, deciding, is_derived
 from .wanted import SYSTEM
 
 SCOPE = InstrumentationScope("groundwire")
@@ -84,8 +84,7 @@ class SpanWatch:
 
     def settled(self, hop: Hop, /) -> None:
         """Make and export the spans of a delivery that is sampled."""
-        kept = self._decide(hop.traceparent, hop.query_id)
-        if kept is None:
+        if not self._decide(hop.traceparent, hop.query_id):
             return
         of, became = hop.tell(), hop.became
         now_ns = self._clock_ns()
@@ -99,7 +98,8 @@ class SpanWatch:
         process = SpanContext(found.trace, found.process, False, _SAMPLED, state)
         is_failed = became.outcome in _FAILURES
         # The parent of a query that nobody traced before is a span that there never was.
-        parent = None if kept.is_root and self._is_entry else sender
+        is_root = self._is_entry and is_derived(hop.traceparent, hop.query_id)
+        parent = None if is_root else sender
 
         def make(
             name: str,
@@ -176,8 +176,7 @@ class _Agent(NonRecordingSpan):
         if not of.trace_id:
             return INVALID_SPAN_CONTEXT
         found = _ids(of)
-        kept = decide(of.traceparent, of.query_id)
-        flags = _NOT_SAMPLED if kept is None else _SAMPLED
+        flags = _SAMPLED if decide(of.traceparent, of.query_id) else _NOT_SAMPLED
         return SpanContext(found.trace, found.agent, False, flags, _state(of))
 
 

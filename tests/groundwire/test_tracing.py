@@ -28,7 +28,7 @@ from contracts import Permanent, Query, Transient, Value, ids
 from groundwire.doctor.machine import judge_traces
 from groundwire.tracing import is_wanted, tracing
 from groundwire.tracing.origin import ClientSpans
-from groundwire.tracing.sampling import Kept, deciding
+from groundwire.tracing.sampling import deciding, is_derived
 from groundwire.tracing.spans import SpanWatch
 
 QUESTION = "Where do the guaranteed marmots sleep?"
@@ -260,8 +260,7 @@ def test_a_trace_is_kept_by_its_id_as_the_library_would(rate: float) -> None:
     edge = max(sampler.bound, 1)
     for half in {0, 1, edge - 1, min(edge, 2**64 - 1), 2**63, 2**64 - 1}:
         said = sampler.should_sample(None, half, "x").decision is Decision.RECORD_AND_SAMPLE
-        decided = deciding(sampler)(f"00-{half:032x}-{'b' * 16}-01", "0-a")
-        assert (decided is not None) == said
+        assert deciding(sampler)(f"00-{half:032x}-{'b' * 16}-01", "0-a") == said
 
 
 class EvenOnly(Sampler):
@@ -301,29 +300,26 @@ def test_all_stages_keep_the_same_share_of_traces() -> None:
         decide, again = deciding(sampler), deciding(sampler)
         found = [decide(*derived(f"0-{number}")) for number in range(2000)]
         assert found == [again(*derived(f"0-{number}")) for number in range(2000)]
-        kept = [one for one in found if one is not None]
-        assert 400 < len(kept) < 600
-        assert all(one.is_root for one in kept)
+        assert 400 < sum(found) < 600
+        assert all(is_derived(*derived(f"0-{number}")) for number in range(2000))
         plain = [
             sampler.should_sample(None, int(ids.trace_id(f"0-{n}"), 16), "x") for n in range(2000)
         ]
-        assert [one is not None for one in found] == [
-            one.decision is Decision.RECORD_AND_SAMPLE for one in plain
-        ]
+        assert found == [one.decision is Decision.RECORD_AND_SAMPLE for one in plain]
 
 
 @pytest.mark.parametrize(("flags", "kept"), [("01", True), ("00", False), ("03", True)])
 def test_a_caller_who_samples_has_decided(flags: str, kept: bool) -> None:
     """Unless the sampler doesn't go by the parent."""
     traceparent = f"00-{'a' * 32}-{'b' * 16}-{flags}"
-    decided = deciding(ParentBasedTraceIdRatio(0.0))(traceparent, "0-a")
-    assert decided == (Kept(is_root=False) if kept else None)
-    assert deciding(ALWAYS_ON)(traceparent, "0-a") == Kept(is_root=False)
+    assert deciding(ParentBasedTraceIdRatio(0.0))(traceparent, "0-a") == kept
+    assert deciding(ALWAYS_ON)(traceparent, "0-a")
+    assert not is_derived(traceparent, "0-a")
 
 
 def test_a_message_without_a_trace_is_in_none() -> None:
     """A stranger's."""
-    assert deciding(ALWAYS_ON)("00-what?", "0-a") is None
+    assert not deciding(ALWAYS_ON)("00-what?", "0-a")
 
 
 @pytest.mark.parametrize(
