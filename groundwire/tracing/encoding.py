@@ -16,6 +16,7 @@ from opentelemetry.trace import Link, SpanContext, SpanKind
 _SHORT, _LARGE = 200, 1 << 63
 """Texts up to so many characters are kept encoded, most being one of few; a longer one, or a larger number, is none of
 ours."""
+_STATUSES = [b"\x7a\x02\x18%c" % code for code in range(3)]
 _IDS = struct.Struct(">2s16s2s8s")
 _TIMES = struct.Struct("<BQBQ")
 _REMOTE, _LOCAL = b"\x00\x03\x00\x00", b"\x00\x01\x00\x00"
@@ -58,7 +59,7 @@ def _span(span: ReadableSpan) -> bytes:
         _ids(own),
         _named(span.name, span.kind),
         _TIMES.pack(0x39, span.start_time, 0x41, span.end_time),
-        b"\x7a\x02\x18%c" % span.status.status_code.value,
+        _STATUSES[span.status.status_code.value],
         b"\x85\x01" + (_REMOTE if parent and parent.is_remote else _LOCAL),
     ]
     if own.trace_state:
@@ -79,7 +80,7 @@ def _attributes(span: ReadableSpan) -> list[bytes] | None:
         or span.dropped_attributes
         or span.dropped_events
         or span.dropped_links
-        or any(link.attributes or link.dropped_attributes for link in span.links)
+        or not all(map(_is_bare, span.links))
     ):
         return None
     found = []
@@ -91,6 +92,10 @@ def _attributes(span: ReadableSpan) -> list[bytes] | None:
         else:
             return None
     return found
+
+
+def _is_bare(link: Link) -> bool:
+    return not (link.attributes or link.dropped_attributes)
 
 
 @lru_cache(2048)
