@@ -25,7 +25,9 @@ def change(old: Settings, new: Settings, fixed: Collection[str] = FIXED) -> tupl
     stuck = [name for name in names if name in fixed]
     if stuck:
         shown = ", ".join(_shown(name, old, new) for name in stuck)
-        raise Misconfigured(f"can't change while it runs: {shown}; restart for that")
+        raise Misconfigured(
+            f"can't change while it runs: {shown}; stop it and start it again for that"
+        )
     return names
 
 

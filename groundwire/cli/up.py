@@ -116,16 +116,17 @@ async def _until_stopped(
     signals: "Signals", system: "System", read: "Callable[[], Settings]"
 ) -> None:
     """Return when told to stop; at each SIGHUP have the workers go over to the settings as they are then."""
-    err = console_err()
+    from groundwire import logs
+
+    log = logs.bus_log()
     running = asyncio.create_task(system.supervisor.wait())
     while await signals.next(running):
         try:
             changed = system.adopt(read())
         except (GroundwireError, OSError) as error:
-            err.print(f"settings refused, the old ones hold: {error}", markup=False, soft_wrap=True)
+            log("settings.refused", error=f"the old ones hold: {error}"[:500])
         else:
-            told = ", ".join(changed) or "none; what they name is read anew"
-            err.print(f"settings read again, changed: {told}", markup=False, soft_wrap=True)
+            log("settings.changed", changed=list(changed))
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     if not running.cancelled():

@@ -1,7 +1,9 @@
 """A server of one's own by its URL: user and password, a database number, TLS; the password stays a secret."""
 
 import json
+import os
 import re
+import signal
 import socket
 import subprocess
 import urllib.request
@@ -187,6 +189,25 @@ def pages_of(home: Home) -> Iterator[str]:
         for path in ("livez", "readyz", "metrics"):
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=5) as reply:
                 yield reply.read().decode()
+
+
+def test_up_refuses_another_server_while_it_runs_by_name(own: Home) -> None:
+    """Its own connection is to the old one: it says what to do, keeps the URL to itself, and goes on."""
+    owner = own.owner()
+    assert owner is not None
+    file = Path(dict(own.variables)["GROUNDWIRE_REDIS_URL_FILE"])
+    url = file.read_text()
+    file.write_text(url.replace("/2", "/3"))
+    try:
+        os.kill(owner, signal.SIGHUP)
+        eventually(lambda: '"settings.refused"' in own.said(), "the refusal")
+    finally:
+        file.write_text(url)
+    (line,) = (one for one in own.said().splitlines() if '"settings.refused"' in one)
+    assert "can't change while it runs: redis_url; stop it and start it again" in line
+    assert_no_secret(line)
+    os.kill(owner, signal.SIGHUP)
+    eventually(lambda: '"settings.changed"' in own.said(), "what is as before is taken")
 
 
 @pytest.mark.parametrize("port_given", [True, False], ids=["wrong password", "server gone"])

@@ -78,7 +78,7 @@ async def test_settings_and_profile_change_under_load_and_nothing_is_lost(home: 
 
             configure(home, version=3, lanes=2)
             process.send_signal(signal.SIGHUP)
-            eventually(lambda: "settings refused" in home.said(), "the refusal")
+            eventually(lambda: '"settings.refused"' in home.said(), "the refusal")
             last = await bus.submit(query(QUESTION))
             asked = [first, *meanwhile, last]
             _, results = await results_so_far(bus, "0", len(asked))

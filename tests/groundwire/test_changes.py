@@ -28,7 +28,9 @@ def test_what_differs_is_named() -> None:
 def test_what_needs_a_new_process_is_refused_with_both_values() -> None:
     """All of it at once, and nothing of the change is done."""
     new = settings(LANES="4", LOG_LEVEL="debug", CONCURRENCY="2")
-    with pytest.raises(Misconfigured, match=r"lanes \(from 1 to 4\), log_level .*restart"):
+    with pytest.raises(
+        Misconfigured, match=r"lanes \(from 1 to 4\), log_level .*stop it and start"
+    ):
         change(settings(), new)
 
 
