@@ -3,6 +3,8 @@
 import asyncio
 import importlib
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -16,7 +18,7 @@ from contracts import (
 )
 
 from .codes import ExitCode
-from .context import console_err
+from .context import console_err, write
 
 HELP = """Answers from your documents: quoted, cited, checked, or an honest no.
 
@@ -60,12 +62,27 @@ _CODES: Sequence[tuple[type[GroundwireError], ExitCode]] = (
 
 def build() -> typer.Typer:
     """The app with all its commands."""
-    app = typer.Typer(
-        help=HELP, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False
-    )
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.callback(help=HELP, no_args_is_help=True)(_options)
     for name in COMMANDS:
         importlib.import_module(f"groundwire.cli.{name}").add_to(app)
     return app
+
+
+def _show_version(is_wanted: bool) -> None:
+    if is_wanted:
+        write(f"groundwire {version('groundwire')}")
+        raise typer.Exit
+
+
+_Version = Annotated[
+    bool,
+    typer.Option("--version", help="Show it and exit.", is_eager=True, callback=_show_version),
+]
+
+
+def _options(shows_version: _Version = False) -> None:
+    """The help of the app stands above: this takes its options, which are done by then."""
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -1,5 +1,7 @@
 """What is the same for all commands: help with examples, usage errors, no system, no secrets."""
 
+from importlib.metadata import version
+
 import pytest
 
 from groundwire.cli.app import COMMANDS
@@ -50,6 +52,14 @@ def test_the_help_lists_every_command_and_exit_code(nothing_up: Commands) -> Non
     for code in ("0 answered", "1 failed", "2 usage", "3 no system", "4 out_of_scope"):
         assert code in " ".join(done.out.split())
     assert "5 rejected, 6 timeout" in " ".join(done.out.split())
+
+
+def test_the_version_is_the_distribution_s(nothing_up: Commands) -> None:
+    """By an option of the program that its help names; no command, settings or system is needed."""
+    nothing_up.set("GROUNDWIRE_LANES", "many")
+    done = nothing_up("--version")
+    assert (done.code, done.out, done.err) == (0, f"groundwire {version('groundwire')}\n", "")
+    assert "--version" in nothing_up("--help").out
 
 
 @pytest.mark.parametrize("words", NEEDS_A_SYSTEM, ids=" ".join)
