@@ -16,6 +16,11 @@ async def confirm_stored(wire: Wire, query_id: str, *, replicas: int, timeout_s:
     Must follow the write on the same connection. NotDurable says why there is no confirmation; the
     query is accepted all the same, and its submit may be repeated.
     """
+    if wire.ran_elsewhere:
+        raise NotDurable(
+            f"{query_id} is accepted, but its lane is on its way to another node, whose replicas can't be asked yet",
+            query_id=query_id,
+        )
     timeout_ms = int(max(0.1, timeout_s - _MARGIN_S) * 1000)
     writing = wire.connection_number
     try:

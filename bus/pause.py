@@ -8,12 +8,12 @@ class Pause:
 
     def __init__(self, first_s: float = 0.05, cap_s: float = 1.0) -> None:
         self._first_s = first_s
-        self._cap_s = cap_s
+        self.cap_s = cap_s
         self._next_s = first_s
 
     async def wait(self) -> None:
         """Sleep, longer each time."""
-        delay, self._next_s = self._next_s, min(self._cap_s, self._next_s * 2)
+        delay, self._next_s = self._next_s, min(self.cap_s, self._next_s * 2)
         await asyncio.sleep(delay)
 
     def reset(self) -> None:

@@ -18,6 +18,7 @@ from contracts import Misconfigured, Unreachable
 
 from .address import Node
 from .backend import Backend, place_of
+from .pause import Pause
 from .tls import why_tls_failed
 
 Arg = str | bytes | int
@@ -45,6 +46,8 @@ def script_sha(name: str) -> str:
 
 
 _REDIRECTIONS = 5
+_MOVING_S = (0.02, 0.2)
+"""Between two tries while a lane is moving: at first, at most."""
 _ELSEWHERE = (errors.ClusterDownError, errors.ReadOnlyError)
 """What a server says that doesn't serve the lane (any more); MasterDownError is one too."""
 
@@ -60,6 +63,8 @@ class Wire:
         self._lock = asyncio.Lock()
         self.connection_number = 0
         """Counts the connections made: the same number before and after means the same connection."""
+        self.ran_elsewhere = False
+        """Whether the last call ran where its keys were already, by a connection that is no more."""
 
     @property
     def is_replicated(self) -> bool:
@@ -70,8 +75,12 @@ class Wire:
         """Send one command and return its raw reply; Unreachable if there was none, or no server for it now."""
         async with self._lock:
             try:
+                self.ran_elsewhere = False
                 async with asyncio.timeout(self._timeout_s):
-                    return await self._exchange(args)
+                    try:
+                        return await self._exchange(args)
+                    except errors.TryAgainError:
+                        return await self._exchange_once_moved(args)
             except (
                 errors.ConnectionError,
                 errors.TimeoutError,
@@ -134,6 +143,18 @@ class Wire:
                 return await self._ask(_named(error, connection), args)
         raise errors.ConnectionError(f"sent on {_REDIRECTIONS} times: the nodes don't agree yet")
 
+    async def _exchange_once_moved(self, args: Sequence[Arg]) -> Any:
+        """While a lane's keys are on two nodes neither runs what names several: nothing has run, so it's sent again."""
+        pause = Pause(*_MOVING_S)
+        until = asyncio.get_running_loop().time() + 0.9 * self._timeout_s - pause.cap_s
+        while True:
+            await pause.wait()
+            try:
+                return await self._exchange(args)
+            except errors.TryAgainError:
+                if asyncio.get_running_loop().time() >= until:
+                    raise
+
     async def _ask(self, node: Node, args: Sequence[Arg]) -> Any:
         """Where a key of the lane is already, while its slot is on the way: this one command, and no more."""
         connection = await self._backend.connect(self.lane, self._timeout_s, node)
@@ -141,7 +162,9 @@ class Wire:
             both = [pack_command(("ASKING",)), pack_command(args)]  # type: ignore[arg-type]
             await connection.send_packed_command(both)
             await connection.read_response()
-            return await connection.read_response()
+            reply = await connection.read_response()
+            self.ran_elsewhere = True
+            return reply
         finally:
             await connection.disconnect(nowait=True)
 

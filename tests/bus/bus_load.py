@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from bus_system import System, query, soon
+from bus_system import Running, System, query, soon
 
 from bus.delivery import fields_of
 from bus.keys import Keys
@@ -27,6 +27,7 @@ class Load:
     accepted: set[str] = field(default_factory=set)
     longest_s: float = 0.0
     """The longest that a batch took until all of it was confirmed: the outage as a client sees it."""
+    workers: dict[str, Running] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Submit for ever."""
@@ -89,7 +90,7 @@ class Load:
 async def loaded(system: System) -> AsyncIterator[Load]:
     """All stages at work and a client that submits; at the end the account of it."""
     load = Load(system)
-    async with system.running():
+    async with system.running() as load.workers:
         running = asyncio.create_task(load.run())
         try:
             await load.more(40)
