@@ -9,22 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.tokens import words
 from contracts import Misconfigured
 from groundwire import models
-from groundwire.corpus import embed
 from groundwire.models import Embedder, Unavailable, choice, missing, open_embedder
-from groundwire.models.hashing import Hashing
 from groundwire.models.onnx import BATCH_TOKENS, Onnx, batches
 
 TEXTS = ["A cat sits on the mat.", "The invoice is due in 30 days.", "A kitten rests on a rug."]
 
 
-@pytest.fixture(scope="module", params=["wordllama", "minilm", "hashing"])
+@pytest.fixture(scope="module", params=["wordllama", "minilm"])
 def embedder(request: pytest.FixtureRequest) -> Embedder:
     name: str = request.param
-    if name == "hashing":
-        return Hashing(lambda text: embed(words(text), 256), 256)
     if lacking := missing(name):
         pytest.skip(f"not installed: {', '.join(lacking)}")
     return open_embedder(name)
@@ -95,15 +90,6 @@ def test_opening_and_embedding_open_no_connection(name: str) -> None:
     if lacking := missing(name):
         pytest.skip(f"not installed: {', '.join(lacking)}")
     assert open_embedder(name).embed(["offline"]).shape[0] == 1
-
-
-def test_hashing_is_the_course_vector() -> None:
-    """The dense row holds exactly what the sparse one does."""
-    sparse = embed(words(TEXTS[0]), 256)
-    row = Hashing(lambda text: embed(words(text), 256), 256).embed(TEXTS[:1])[0]
-    assert {place: row[place] for place in np.flatnonzero(row)} == {
-        place: np.float32(value) for place, value in sparse.items()
-    }
 
 
 def test_a_model_file_that_is_another_is_refused(tmp_path: Path) -> None:
