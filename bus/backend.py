@@ -14,8 +14,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from contracts import Misconfigured
+from contracts.address import Node, parse_address
 
-from .address import Node, parse_address
 from .finding import ClusterFinder, Finder, SentinelFinder
 from .tls import Tls, causes, connection_classes
 

@@ -13,7 +13,8 @@ import redis
 from redis import exceptions as errors
 from redis.sentinel import Sentinel
 
-from .address import Node
+from contracts.address import Node
+
 from .slots import SlotMap, slot_map, slot_of
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from .address import Node
+from contracts.address import Node
 
 SLOTS = 16_384
 

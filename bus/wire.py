@@ -15,8 +15,8 @@ from hiredis import pack_command
 from redis import exceptions as errors
 
 from contracts import Misconfigured, Unreachable
+from contracts.address import Node
 
-from .address import Node
 from .backend import Backend, place_of
 from .pause import Pause
 from .tls import why_tls_failed

@@ -23,6 +23,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+from contracts.address import read_address
 from contracts.errors import Misconfigured
 
 __all__ = ["SECRETS", "Settings", "load_settings", "redact_url", "secret_files"]
@@ -30,9 +31,6 @@ __all__ = ["SECRETS", "Settings", "load_settings", "redact_url", "secret_files"]
 PREFIX = "GROUNDWIRE_"
 FILE_NAME = "groundwire.toml"
 PATHS = ("data", "corpus", "intents", "redis_tls_ca", "redis_tls_cert", "redis_tls_key")
-SCHEMES = ("redis", "rediss", "unix")
-KINDS = ("sentinel", "cluster")
-"""What may follow the first two, with several hosts: redis+cluster://."""
 
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -129,7 +127,7 @@ class Settings(BaseModel):
     @classmethod
     def _is_a_server_url(cls, url: SecretStr | None) -> SecretStr | None:
         if url is not None:
-            _check_server_url(url.get_secret_value())
+            read_address(url.get_secret_value())
         return url
 
     @field_validator("redis_tls_key")
@@ -306,33 +304,6 @@ def _reason(error: OSError | ValueError) -> str:
     if isinstance(error, OSError):
         return error.strerror or "input/output error"
     return "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-
-
-def _check_server_url(url: str) -> None:
-    """ValueError with the rule that `url` breaks, and never with `url` itself."""
-    hosts = url.partition("://")[2].partition("/")[0].rpartition("@")[2].split(",")
-    for one in hosts[1:]:
-        _check_server_url(f"redis://{one}")
-    try:
-        parts = urlsplit(url.replace(",".join(hosts), hosts[0], 1))
-        scheme, host, _ = parts.scheme, parts.hostname, parts.port
-    except ValueError:  # its message holds a piece of the URL
-        raise ValueError("must be a URL with a valid host and port") from None
-    base, _, kind = scheme.partition("+")
-    if base not in SCHEMES or (kind and (kind not in KINDS or base == "unix")):
-        raise ValueError(
-            "must begin with redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
-        )
-    if len(hosts) > 1 and not kind:
-        raise ValueError("must name one host; several begin redis+sentinel:// or redis+cluster://")
-    if kind == "sentinel" and not parts.path.strip("/"):
-        raise ValueError("must end with what the Sentinels watch: redis+sentinel://host/mymaster")
-    if "ssl_" in parts.query:
-        raise ValueError("must hold no ssl_ option: certificates are redis_tls_ca, _cert and _key")
-    if scheme == "unix" and not parts.path.strip("/"):
-        raise ValueError("must name the socket: unix:///path/to/socket")
-    if scheme != "unix" and not host:
-        raise ValueError("must name a host: redis://host:6379/0")
 
 
 def _check_endpoint(url: str) -> None:

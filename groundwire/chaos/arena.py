@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bus import Backend, Bus, BusConfig, Verification
-from bus.address import parse_address
 from bus.durable import confirm_stored
 from bus.keys import LANES, Keys, lane_of_key
 from bus.results import lanes_of, latest, streams_of
 from bus.wire import Arg, Wires
 from contracts import TOPOLOGY, NotDurable, Transient, Unreachable
+from contracts.address import parse_address
 from groundwire.embedded import TemporaryServer
 from groundwire.embedded.several import TemporaryCluster
 from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec, as_command

@@ -12,7 +12,6 @@ import fakeredis
 import redis
 
 from bus import Backend, Became, Bus, BusConfig, Handling, Hop, UrlBackend, Watch, Worker
-from bus.address import Node
 from bus.delivery import fields_of
 from bus.failed import DeadRecord
 from bus.keys import Keys
@@ -33,6 +32,7 @@ from contracts import (
     Unreachable,
     Value,
 )
+from contracts.address import Node
 from groundwire import noop
 
 T = TypeVar("T")

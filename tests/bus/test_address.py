@@ -2,9 +2,9 @@
 
 import pytest
 
-from bus.address import Address, Node, parse_address
 from bus.slots import SlotMap, slot_map, slot_of
 from contracts import Misconfigured
+from contracts.address import Address, Node, parse_address
 
 
 def test_a_single_server_s_url_is_the_driver_s() -> None:
@@ -43,9 +43,16 @@ def test_some_nodes_of_a_cluster_are_named() -> None:
         ("redis+cluster://u:secret@", "name a host"),
         ("redis+cluster://u:secret@h:x", "valid hosts and ports"),
         ("redis+cluster://u:secret@h,:1", "valid hosts and ports"),
+        ("redis://u:secret@", "name a host"),
+        ("redis://u:secret@h:port", "valid host and port"),
+        ("redis://u:secret@[h", "valid host and port"),
+        ("redis://u:secret@h,other", "name one host"),
+        ("unix://u:secret@", "name the socket"),
+        ("redis+://u:secret@h", "must begin"),
+        ("rediss://u:secret@h?ssl_cert_reqs=none", "no ssl_ option"),
         ("redis+cluster://u:secret@h/1", "database 0 alone"),
-        ("redis+sentinel://u:secret@h", "ends with its service"),
-        ("redis+sentinel://u:secret@h/main/x", "ends with its service"),
+        ("redis+sentinel://u:secret@h", "must end with what the Sentinels watch"),
+        ("redis+sentinel://u:secret@h/main/x", "must end with what the Sentinels watch"),
     ],
 )
 def test_a_url_that_breaks_a_rule_is_told_the_rule_alone(url: str, rule: str) -> None:

@@ -9,9 +9,9 @@ from bus_system import FAST, FakeBackend, System, query
 from redis import exceptions as errors
 
 from bus import Bus, UnreachableLane
-from bus.address import Node
 from bus.keys import Keys
 from contracts import Misconfigured, Unreachable
+from contracts.address import Node
 
 THREE = replace(FAST, lanes=3)
 

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from bus.address import parse_address
+from contracts.address import parse_address
 from groundwire.credentials import url_of
 
 
