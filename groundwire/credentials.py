@@ -11,13 +11,13 @@ handed is that one folder. Containers of ours run as the owner, and are handed o
 those files: what hands them on, as Kubernetes does, hands on every byte.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from contracts.errors import Invalid, Misconfigured
 
+from .files import replace_file
 from .passwords import make_passwords, read_passwords
 
 __all__ = ["url_of", "write_credentials"]
@@ -67,11 +67,5 @@ def _passwords(path: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def _write(path: Path, text: str, mode: int = FOR_ITS_OWNER) -> None:
-    """In one step: whoever reads it meanwhile has the old text or the new one."""
     path.parent.mkdir(mode=0o755, exist_ok=True)
-    made = path.with_name(f".{path.name}")
-    made.unlink(missing_ok=True)
-    made.touch(mode=0o600)
-    made.write_text(text, encoding="utf-8")
-    made.chmod(mode)
-    os.replace(made, path)
+    replace_file(path, text.encode(), mode=mode)

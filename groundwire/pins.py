@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from .embedded.folder import write_private
+from .files import PRIVATE, replace_file
 from .settings import PREFIX, SECRETS, Settings
 
 __all__ = ["worker_environment", "write_pins"]
@@ -21,7 +21,8 @@ def worker_environment(settings: Settings) -> dict[str, str]:
 def write_pins(path: Path, settings: Settings) -> None:
     """Write them as one JSON object, whole or not at all: what `--variables` of a worker reads."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_private(path, json.dumps(worker_environment(settings), indent=2) + "\n")
+    text = json.dumps(worker_environment(settings), indent=2) + "\n"
+    replace_file(path, text.encode(), mode=PRIVATE)
 
 
 def _text(value: object) -> str:

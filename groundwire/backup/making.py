@@ -13,8 +13,8 @@ from bus.saving import save
 from contracts import Invalid, Misconfigured
 from groundwire.client import server_at, system_url
 from groundwire.corpus import copy_root
-from groundwire.corpus.durable import sync, sync_tree
 from groundwire.embedded import take_dump
+from groundwire.files import sync, sync_tree
 from groundwire.settings import Settings
 
 from .configuration import keep_settings

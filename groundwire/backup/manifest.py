@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from contracts import Misconfigured
-from groundwire.corpus.durable import digest_of
+from groundwire.files import digest_of
 
 __all__ = ["DUMP", "MANIFEST", "Manifest", "check", "digests_of", "read"]
 

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from contracts import Misconfigured
+from groundwire.files import replace_file
 
-from .durable import replace_file
 from .manifest import Damaged
 from .versions import CURRENT, HISTORY, SNAPSHOTS, check, current_version
 
@@ -29,8 +29,8 @@ def copy_root(root: Path, to: Path) -> str | None:
         check(to, version)
     except (OSError, Damaged) as error:
         raise Misconfigured(f"corpus {root}: version {version} is damaged: {error}") from error
-    replace_file(to / HISTORY, told)
-    replace_file(to / CURRENT, f"{version}\n".encode())
+    replace_file(to / HISTORY, told, lasts=True)
+    replace_file(to / CURRENT, f"{version}\n".encode(), lasts=True)
     return version
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from .durable import replace_file
+from groundwire.files import replace_file
+
 from .parts import OnProgress, Part, Progress, wanted
 from .snapshot import Snapshot
 from .staging import publish, staging
@@ -62,7 +63,7 @@ def _tidy(root: Path, version: str, snapshot: Snapshot, parts: Mapping[str, Part
         return
     for part in parts.values():
         part.forget(snapshot)
-    replace_file(done, f"{version}\n".encode())
+    replace_file(done, f"{version}\n".encode(), lasts=True)
 
 
 def _regrow(

@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from contracts import Invalid
+from groundwire.files import write_file
 
 from . import database
 from .aside import Sieve
 from .changes import Changes
 from .chunking import Chunking
 from .database import StoredSource, Writer
-from .durable import write_file
 from .growth import Staged, agree, build_parts, grow
 from .lock import IngestLock
 from .manifest import DATABASE, INTENTS, Damaged, Manifest

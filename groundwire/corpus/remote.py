@@ -7,8 +7,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from contracts import Misconfigured, Unreachable
+from groundwire.files import digest_of, sync
 
-from .durable import digest_of, sync
 from .lock import IngestLock
 from .manifest import MANIFEST, Damaged, Manifest
 from .parts import OnProgress, Progress

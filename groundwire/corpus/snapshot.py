@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from contracts import Misconfigured
+from groundwire.files import digest_of
 
 from . import database
-from .durable import digest_of
 from .lock import ReadLock
 from .manifest import DATABASE, INTENTS, MANIFEST, Counts, Damaged, Manifest
 from .merging import widened

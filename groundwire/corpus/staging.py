@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from .durable import digest_of, sync, sync_tree, write_file
+from groundwire.files import digest_of, sync, sync_tree, write_file
+
 from .manifest import MANIFEST, Damaged, Manifest
 from .versions import SNAPSHOTS, check, folder_of
 

@@ -14,8 +14,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from contracts import Invalid, Misconfigured
+from groundwire.files import replace_file, sync
 
-from .durable import replace_file, sync
 from .lock import IngestLock, unread
 from .manifest import MANIFEST, Counts, Damaged, Manifest
 from .snapshot import verify
@@ -69,7 +69,7 @@ def switch(root: Path, version: str, *, at: datetime | None = None) -> None:
     with (root / HISTORY).open("a") as file:
         file.write(f"{line}\n")
     sync(root / HISTORY)
-    replace_file(root / CURRENT, f"{version}\n".encode())
+    replace_file(root / CURRENT, f"{version}\n".encode(), lasts=True)
 
 
 def history(root: Path) -> list[Switch]:

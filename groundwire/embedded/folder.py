@@ -19,19 +19,13 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-__all__ = ["Fsync", "Part", "ServerFolder", "free_port", "keeping", "write_private"]
+from groundwire.files import PRIVATE, replace_file
+
+__all__ = ["Fsync", "Part", "ServerFolder", "free_port", "keeping"]
 
 Fsync = Literal["everysec", "always"]
 SOCKET_PATH_LIMIT = 100  # bytes; the kernel's own limit is 104 on macOS and 108 on Linux
 Address = Path | int  # a unix socket, or a port on loopback
-
-
-def write_private(path: Path, text: str) -> None:
-    """Write a file only its owner can read: whole or not at all, and never readable in between."""
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
-    draft.replace(path)
 
 
 @dataclass(frozen=True)
@@ -68,9 +62,9 @@ class ServerFolder:
             folder = cls(path, part.port, part.password)
         _rotate(folder.log)
         more = keeping(fsync) if part is None else part.lines
-        write_private(path / "server.conf", folder._configuration(more))
-        write_private(path / "password", folder.password + "\n")
-        write_private(path / "url", folder.url + "\n")
+        replace_file(path / "server.conf", folder._configuration(more).encode(), mode=PRIVATE)
+        replace_file(path / "password", f"{folder.password}\n".encode(), mode=PRIVATE)
+        replace_file(path / "url", f"{folder.url}\n".encode(), mode=PRIVATE)
         return folder
 
     @property

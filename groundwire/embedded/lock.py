@@ -18,8 +18,7 @@ from pathlib import Path
 from types import TracebackType
 
 from contracts.errors import Misconfigured, NoSystem
-
-from .folder import write_private
+from groundwire.files import PRIVATE, replace_file
 
 __all__ = ["RunningSystem", "SystemLock", "SystemState", "find_system"]
 
@@ -71,7 +70,8 @@ class SystemLock:
 
     def publish(self, state: SystemState) -> None:
         """Tell others that the system is ready."""
-        write_private(_state_file(self.home), json.dumps(asdict(state), indent=2) + "\n")
+        text = json.dumps(asdict(state), indent=2) + "\n"
+        replace_file(_state_file(self.home), text.encode(), mode=PRIVATE)
 
     def release(self) -> None:
         """Give the home up; callable more than once."""

@@ -12,7 +12,6 @@ from processes import environment, eventually
 
 from contracts.errors import Misconfigured, NoSystem
 from groundwire.embedded import SystemLock, SystemState, find_system
-from groundwire.embedded.folder import write_private
 
 HOLD = """
 import asyncio, sys
@@ -114,7 +113,7 @@ async def test_a_starting_system_is_waited_for(tmp_path: Path) -> None:
         looking = asyncio.create_task(find_system(tmp_path))
         await asyncio.sleep(0)
         assert not looking.done()
-        write_private(tmp_path / "url", "redis://:pw@127.0.0.1:1/0\n")
+        (tmp_path / "url").write_text("redis://:pw@127.0.0.1:1/0\n")
         state = SystemState(
             "redis://127.0.0.1:1/0", url_file=str(tmp_path / "url"), workers={"critic": 2}
         )

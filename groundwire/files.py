@@ -1,10 +1,13 @@
-"""Files that are there whole or not at all, also after the power went: written beside, synced, renamed."""
+"""Files that are there whole or not at all, where asked for also after the power went. Knows none of ours."""
 
 import contextlib
 import hashlib
 import os
-import tempfile
+import secrets
 from pathlib import Path
+
+PRIVATE = 0o600
+"""Its owner's alone."""
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -15,19 +18,25 @@ def write_file(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Replace a file at once: readers see the old bytes or the new, nothing between."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
+def replace_file(path: Path, data: bytes, *, mode: int = 0o644, lasts: bool = False) -> None:
+    """Replace a file at once: readers see the old bytes or the new, and nobody sees a draft of them.
+
+    `lasts`: also after the power went, for the price of waiting for the disk.
+    """
+    draft = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
     try:
-        temporary.chmod(0o644)
-        write_file(temporary, data)
-        os.replace(temporary, path)
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+            os.fchmod(file.fileno(), mode)
+            if lasts:
+                file.flush()
+                os.fsync(file.fileno())
+        draft.replace(path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         raise
-    sync(path.parent)
+    if lasts:
+        sync(path.parent)
 
 
 def sync_tree(folder: Path) -> None:
