@@ -126,6 +126,7 @@ def _told(context: RetrievedContext, found: Found, top: Shortlist, ranking: Rank
         rank: tuple(
             Part(name, value, ranking.weights.get(name, 0.0) * value)
             for name, value in asdict(each).items()
+            if name != "sentence" or found.nearest is not None
         )
         for rank, each in enumerate(features, start=1)
     }

@@ -24,7 +24,7 @@ class Candidate:
     """A passage as reranking sees it.
 
     `feedback`: its cosine with the mean of the FEEDBACK best, times the share of documents among the candidates: all
-    of it where each is of a document of its own.
+    of it where each is of a document of its own. `sentence`: the cosine of its best sentence, in its place.
     """
 
     heading: str
@@ -32,6 +32,7 @@ class Candidate:
     keyword: float
     vector: float
     feedback: float
+    sentence: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Features:
 
     `keyword`: its BM25 as a share of the best's. `vector`, `feedback`: the candidate's. `pairs`: how closely
     neighbours in the question stand together, as a share of what all weigh. `numbers`: the share of
-    the question's words with a digit that it has.
+    the question's words with a digit that it has. `sentence`: how far its best sentence is behind the best of all.
     """
 
     keyword: float
@@ -48,6 +49,7 @@ class Features:
     feedback: float
     pairs: float
     numbers: float
+    sentence: float = 0.0
 
 
 def weighed(features: Features, weights: Mapping[str, float]) -> float:
@@ -65,6 +67,7 @@ def features(question: str, candidates: Sequence[Candidate], analyze: Analyzer) 
     has = [{*text, *head} for text, head in zip(told, heads, strict=True)]
     weights = _rarity({term for pair in asked for term in pair}, has)
     best = max((candidate.keyword for candidate in candidates), default=0.0)
+    nearest = max((candidate.sentence for candidate in candidates), default=0.0)
     return [
         Features(
             keyword=_share(candidate.keyword, best),
@@ -72,6 +75,7 @@ def features(question: str, candidates: Sequence[Candidate], analyze: Analyzer) 
             feedback=candidate.feedback,
             pairs=_closeness(asked, _places(weights, text), weights),
             numbers=_share(len(numbers & _words(candidate)) if numbers else 0, len(numbers)),
+            sentence=candidate.sentence - nearest,
         )
         for candidate, text in zip(candidates, told, strict=True)
     ]

@@ -36,7 +36,8 @@ class Found:
     exact whichever of the two found its passage. `alike`: how near each candidate's vector is to
     the mean of some candidates' vectors, as cosines. Both are None where the corpus has no vectors (yet).
     Invariant: else `len(keyword_scores) == len(vector_scores)`. `merged` reads one with its neighbours, as far as
-    they fit into so many characters. `sought`: what was searched for, where that isn't the text alone.
+    they fit into so many characters. `sought`: what was searched for, where that isn't the text alone. `nearest`: how
+    near the best sentence of each of some candidates is; None where sentences have no vectors.
     """
 
     corpus_version: str
@@ -46,6 +47,7 @@ class Found:
     alike: Callable[[Sequence[int]], Sequence[float]] | None = None
     merged: Callable[[int, int], FoundPassage] | None = None
     sought: str | None = None
+    nearest: Callable[[Sequence[int]], Sequence[float]] | None = None
 
 
 class Search(Protocol):
@@ -232,6 +234,7 @@ def look_again(question: str, found: Found, top: Shortlist, ranking: Ranking) ->
     """The features of the best `depth` of a shortlist."""
     deep = top.positions[: ranking.depth]
     alike = found.alike(deep[:FEEDBACK]) if found.alike and deep else ()
+    said = found.nearest(deep) if found.nearest and deep else [0.0] * len(deep)
     # Passages of one document are alike whatever is asked, and would only push out its other places.
     apart_share = len({one.doc_id for one in top.passages[: len(deep)]}) / max(len(deep), 1)
     candidates = [
@@ -241,7 +244,8 @@ def look_again(question: str, found: Found, top: Shortlist, ranking: Ranking) ->
             keyword=found.keyword_scores[position],
             vector=0.0 if found.vector_scores is None else found.vector_scores[position],
             feedback=alike[position] * apart_share if alike else 0.0,
+            sentence=sentence,
         )
-        for position, passage in zip(deep, top.passages, strict=False)
+        for position, passage, sentence in zip(deep, top.passages, said, strict=False)
     ]
     return features(question, candidates, ranking.analyze)

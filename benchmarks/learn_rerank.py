@@ -1,6 +1,6 @@
-"""Learns the weights of profile `default`'s linear rerank on SciFact's training claims, and prints them.
+"""Learns the weights of a profile's linear rerank on SciFact's training claims, and prints them.
 
-    python -m benchmarks.learn_rerank --data DIR
+    python -m benchmarks.learn_rerank --data DIR [--profile FILE.toml]
 
 Pairwise logistic regression: of every claim, each abstract that it cites against each other one of the shortlist,
 all pairs of a claim together weighing as much as those of another with as many cited. L2 on standardised
@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from agents.ranking import Ranking
 from agents.reranking import Features
 from agents.retrieve import Search, look_again, shortlist
-from groundwire import profiles
 from groundwire.corpus import FixedCorpus, snapshot_of
 from groundwire.evals.collection import Question
 from groundwire.evals.metrics import ndcg
 from groundwire.evals.retrieval import System, document_of, embedder_of
 from groundwire.evals.sets import read_set
-from groundwire.wiring.assembly import Assembly
+from groundwire.wiring.assembly import Assembly, load_profile
 from groundwire.wiring.ranking import ranking_of, search_of
 from groundwire.wiring.rules import Reader
 
@@ -99,11 +98,12 @@ def main() -> None:
     """Learn and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--profile", default="default")
     parser.add_argument("--cache", type=Path, default=Path(".groundwire/cache"))
     given = parser.parse_args()
     collection = read_set(given.data, "scifact")
-    profile = profiles.load("default")
-    system = System("default", profile)
+    profile = load_profile(given.profile)
+    system = System(profile.name, profile)
     embedder = embedder_of(system, given.cache, lambda *_: None)
     corpus = FixedCorpus(snapshot_of(map(document_of, collection.entries)))
     search = search_of(profile, Reader(Assembly(profile, corpus)), embedder)

@@ -26,6 +26,7 @@ from .reading import (
     load_source,
     read_source,
 )
+from .said import SentencePart
 from .search import Fields, Hits, Searcher
 from .snapshot import Snapshot
 from .store import CorpusStore, FixedCorpus
@@ -64,6 +65,7 @@ __all__ = [
     "Recipe",
     "Scoring",
     "Searcher",
+    "SentencePart",
     "Sieve",
     "Snapshot",
     "Source",

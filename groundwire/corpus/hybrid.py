@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from .keyword import KeywordIndex, Weights
 from .vectors import VectorIndex
+from .vectors.quantized import quantized
+from .vectors.sentences import SentenceVectors
 
 DEPTH = 100
 """How many each index proposes."""
@@ -21,13 +23,15 @@ class Proposed:
     """Ordinals of candidates, ascending, and their scores: BM25 and cosine, 0 without any.
 
     `alike`: the cosine of each candidate with the mean direction of those at some positions.
-    Both are None where there is no vector index.
+    Both are None where there is no vector index. `nearest`: how near the best sentences of those at some positions
+    are; None where sentences have no vectors.
     """
 
     ordinals: tuple[int, ...]
     keyword_scores: tuple[float, ...]
     vector_scores: tuple[float, ...] | None
     alike: Callable[[Sequence[int]], Sequence[float]] | None
+    nearest: Callable[[Sequence[int]], Sequence[float]] | None = None
 
 
 class Hybrid:
@@ -40,12 +44,14 @@ class Hybrid:
         embed: Callable[[str], NDArray[np.float32]],
         weights: Weights,
         depth: int = DEPTH,
+        sentences: SentenceVectors | None = None,
     ) -> None:
         self._keyword = keyword
         self._vectors = vectors
         self._embed = embed
         self._weights = weights
         self._depth = depth
+        self._sentences = sentences
 
     @property
     def has_vectors(self) -> bool:
@@ -57,12 +63,14 @@ class Hybrid:
         by_words = self._keyword.search(text, labels, self._depth, self._weights)
         found = {hit.ordinal for hit in by_words}
         cosines: dict[int, float] = {}
-        vectors = self._vectors
+        vectors, nearest = self._vectors, None
         if vectors is not None:
             query = self._embed(text)
             near = vectors.search(query, labels, self._depth)
             found |= {one.ordinal for one in near}
             cosines = vectors.scores(query, labels, sorted(found))
+            if self._sentences is not None:
+                nearest = _nearest(vectors, self._sentences, query, sorted(found))
         ordinals = sorted(found)
         bm25 = self._keyword.scores(text, labels, ordinals, self._weights)
         return Proposed(
@@ -70,6 +78,7 @@ class Hybrid:
             tuple(bm25.get(ordinal, 0.0) for ordinal in ordinals),
             None if vectors is None else tuple(cosines.get(one, 0.0) for one in ordinals),
             None if vectors is None else _alike(vectors, ordinals),
+            nearest,
         )
 
 
@@ -90,3 +99,18 @@ def _alike(
         return [float(score) for score in (rows * mean).sum(axis=1) / (length or 1.0)]
 
     return alike
+
+
+def _nearest(
+    vectors: VectorIndex,
+    sentences: SentenceVectors,
+    query: NDArray[np.float32],
+    ordinals: Sequence[int],
+) -> Callable[[Sequence[int]], Sequence[float]]:
+    asked = quantized(query[None])[0]
+
+    def nearest(positions: Sequence[int]) -> list[float]:
+        chosen = [ordinals[position] for position in positions]
+        return sentences.nearest(asked, vectors.rows(chosen), chosen)
+
+    return nearest

@@ -61,7 +61,8 @@ class RetrievePart(_Part):
     hold as well for both to be kept, for methods whose passages overlap. `merged_chars`: what is found is read with
     its neighbours of the same section up to so many characters; 0: alone. `parts`: whether the parts of a
     compound question are searched for as well. `adds_topic`: a question
-    with keywords of a label, but no word of its name, is searched for with that name. `weights`: of the features by
+    with keywords of a label, but no word of its name, is searched for with that name. `sentences`: whether each
+    sentence of a passage has a vector too, for the feature of that name. `weights`: of the features by
     which `linear` reorders the best `depth`; `cross-encoder:PATH` does so by an ONNX model.
     """
 
@@ -80,6 +81,7 @@ class RetrievePart(_Part):
     merged_chars: Annotated[int, Field(ge=0, le=100_000)] = 0
     adds_topic: bool = False
     parts: bool = False
+    sentences: bool = False
     rerank: Annotated[str, Field(pattern=r"^(none|pairs|linear|cross-encoder:.+)$")]
     depth: Annotated[int, Field(ge=1, le=200)] = 50
     weights: dict[str, float] = Field(default_factory=dict)

@@ -42,6 +42,7 @@ class Indexes:
         from groundwire.corpus.hybrid import Hybrid
         from groundwire.corpus.keyword import KeywordIndex, Weights
         from groundwire.corpus.vectors import VectorIndex
+        from groundwire.corpus.vectors.sentences import SentenceVectors
 
         if self._embedder is None:
             self._embedder = self._open_embedder()
@@ -55,11 +56,14 @@ class Indexes:
         # What is mapped stays readable when its folder is gone: nothing is left, however this process ends.
         with tempfile.TemporaryDirectory(prefix="groundwire-index-") as name:
             near = None if embedder is None else _vectors(snapshot, embedder, Path(name))
+            sure = embedder if part.sentences else None
+            said = None if sure is None else _said(snapshot, sure, Path(name))
             return Hybrid(
                 KeywordIndex.open(_keyword(snapshot, self._profile, Path(name))),
                 None if near is None else VectorIndex.open(near),
                 embed,
                 Weights(k1=part.k1, b=part.b),
+                sentences=None if said is None else SentenceVectors.open(said),
             )
 
 
@@ -84,3 +88,15 @@ def _vectors(snapshot: "Snapshot", embedder: "Embedder", beside: Path) -> Path |
         return folder
     build_vectors(beside / VECTORS, snapshot, embedder, unheard)
     return beside / VECTORS
+
+
+def _said(snapshot: "Snapshot", embedder: "Embedder", beside: Path) -> Path | None:
+    """The folder of the sentences' vectors, likewise."""
+    from groundwire.corpus import unheard
+    from groundwire.corpus.said import SENTENCES, build_said, how_said
+
+    folder = snapshot.part_as(SENTENCES, how_said(embedder))
+    if folder is not None or snapshot.is_stored:
+        return folder
+    build_said(beside / SENTENCES, snapshot, embedder, unheard)
+    return beside / SENTENCES

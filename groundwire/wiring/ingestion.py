@@ -137,10 +137,14 @@ def _indexes(profile: Profile, root: Path, endpoint: "Endpoint | None") -> "tupl
     name = profile.retrieve.embedder
     if name == "hashing":
         return ()
-    from groundwire.corpus import KeywordPart, VectorPart
+    from groundwire.corpus import KeywordPart, SentencePart, VectorPart
     from groundwire.models import Cached, open_embedder
 
     words = KeywordPart(profile.terms.stopwords)
     if name == "none":
         return (words,)
-    return (words, VectorPart(Cached(open_embedder(name, endpoint), root / "vectors.sqlite")))
+    model = open_embedder(name, endpoint)
+    found = (words, VectorPart(Cached(model, root / "vectors.sqlite")))
+    if not profile.retrieve.sentences:
+        return found
+    return (*found, SentencePart(Cached(model, root / "sentences.sqlite")))

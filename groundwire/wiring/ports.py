@@ -42,6 +42,7 @@ class HybridSearch:
             passage=lambda position: _stored(snapshot, proposed.ordinals[position]),
             merged=lambda position, most: _merged(snapshot, proposed.ordinals[position], most),
             alike=proposed.alike,
+            nearest=proposed.nearest,
             sought=None if sought == text else sought,
         )
 
