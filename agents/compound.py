@@ -29,6 +29,7 @@ _CLAUSE = re.compile(
 )
 _QUESTION = re.compile(rf"^(?:(?:and|also|or|plus|but|so|then),?\s+)*{_ASKS}", re.IGNORECASE)
 _STATEMENT = re.compile(rf"^{_SPEAKER}\s[^,?]+$", re.IGNORECASE)
+_BEFORE_ASKING = re.compile(rf"^{_SPEAKER}\s[^,?]+,\s+(?={_ASKS})", re.IGNORECASE)
 _MINE = "the|your|our|my"
 _TAIL = r"\s+(?:for|of|on|with|in|to|if|when|at|after|before)\s[^?]*"
 _NAMED = (
@@ -66,12 +67,26 @@ def split(text: str) -> tuple[str, ...]:
     return tuple(parts[:MOST_PARTS]) if len(parts) > 1 else ()
 
 
+def alone(text: str) -> tuple[str, ...]:
+    """The only question of a text without what its speaker tells before or after it; empty where nothing is told."""
+    sentences = [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
+    asking = [one for one in sentences if _asks(one)]
+    if len(asking) != 1:
+        return ()
+    bare = _BEFORE_ASKING.sub("", asking[0])
+    return (bare,) if bare != text else ()
+
+
+def _asks(sentence: str) -> bool:
+    return sentence.rstrip().endswith("?") or _QUESTION.match(sentence) is not None
+
+
 def _sentences(text: str) -> Iterator[str]:
     """The sentences, where one that asks nothing stays with the next, of which it tells the circumstances."""
     held = ""
     for sentence in _SENTENCE.split(text):
         held = f"{held} {sentence}".strip()
-        if sentence.rstrip().endswith("?") or _QUESTION.match(sentence):
+        if _asks(sentence):
             yield held
             held = ""
     if held:

@@ -7,7 +7,7 @@ from typing import Protocol, assert_never
 
 from contracts import Intent, Lead, Part, PartScore, RetrievedContext, RetrievedPassage
 
-from .compound import split
+from .compound import alone, split
 from .ranking import Ranking, Span, apart, best, fuse, pair_overlap, shared
 from .reranking import FEEDBACK, Candidate, Features, features, weighed
 
@@ -109,8 +109,12 @@ async def retrieve(
 
 
 def _parts(intent: Intent, ranking: Ranking) -> tuple[str, ...]:
-    """What a compound question asks; where nobody could tell that its parts differ, by grammar alone."""
-    return intent.sub_questions or split(intent.cleaned_text) if ranking.parts else ()
+    """What a compound question asks; where nobody could tell that its parts differ, by grammar alone.
+
+    A single question is asked without its circumstances too, which may hide what it is about.
+    """
+    text = intent.cleaned_text
+    return intent.sub_questions or split(text) or alone(text) if ranking.parts else ()
 
 
 def _joined(

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from agents.compound import MOST_PARTS, split
+from agents.compound import MOST_PARTS, alone, split
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,27 @@ def test_a_question_is_split_where_it_asks_again(text: str, parts: tuple[str, ..
     assert split(text) == parts
 
 
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("We are a school. Do we pay less?", ("Do we pay less?",)),
+        ("Do we pay less? We are a school.", ("Do we pay less?",)),
+        ("I lost my card, how do I pay now?", ("how do I pay now?",)),
+        ("Our owner left; who may pay?", ("who may pay?",)),
+        ("If I leave early, do I pay all of it?", ()),
+        ("How do I pay?", ()),
+        ("I lost my card.", ()),
+        ("Who pays? And when?", ()),
+        ("", ()),
+    ],
+)
+def test_a_single_question_is_also_asked_without_its_circumstances(
+    text: str, bare: tuple[str, ...]
+) -> None:
+    """A condition stays: without it something else is asked."""
+    assert alone(text) == bare
+
+
 def test_no_more_than_a_few_parts_are_made() -> None:
     """Each costs a classification."""
     assert len(split("What is it? " * 100)) == MOST_PARTS
@@ -81,4 +102,5 @@ def test_the_longest_question_is_split_in_no_time(piece: str) -> None:
     """8,000 characters of what the grammar looks for."""
     started = time.process_time()
     split((piece * 8_000)[:8_000])
+    alone((piece * 8_000)[:8_000])
     assert time.process_time() - started < 2.0
