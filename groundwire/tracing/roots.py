@@ -66,5 +66,5 @@ class _Drawn(IdGenerator):
 
 
 def _is_random(ids: IdGenerator) -> bool:
-    """Libraries before 1.41 don't say."""
+    """Older libraries don't say."""
     return bool(getattr(ids, "is_trace_id_random", bool)())
