@@ -172,7 +172,7 @@ def report_of(rounds: Sequence[Mapping[str, Spent]], side: str) -> dict[str, Any
 
 
 def spread(values: Sequence[float], digits: int = 1) -> dict[str, float]:
-    """The median, and the ranks between which it lies in 19 of 20 cases, whatever the values' distribution; of few, the ends."""
+    """The median, and the ranks between which it lies in 19 of 20 cases, however they are spread; of few, the ends."""
     ordered = sorted(values)
     reach = max(0, math.floor(len(ordered) / 2 - 0.98 * math.sqrt(len(ordered))))
     found = (statistics.median(ordered), ordered[reach], ordered[-1 - reach])
