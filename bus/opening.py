@@ -91,9 +91,8 @@ def query_of_bare(fields: dict[bytes, bytes], default_id: str) -> Query:
         named = {name.decode(): value.decode() for name, value in fields.items()}
     except UnicodeDecodeError as error:
         raise Invalid("a field is not UTF-8") from error
-    if (
-        not named.keys() <= _BARE_FIELDS
-    ):  # its name may be the question: fields and values are soon swapped
+    if not named.keys() <= _BARE_FIELDS:
+        # Its name isn't told: it may be the question, fields and values being soon swapped.
         raise Invalid(f"unknown field; known: {', '.join(sorted(_BARE_FIELDS))}")
     values: dict[str, object] = dict(named)
     if "labels" in named:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from groundwire.corpus import Snapshot
+    from groundwire.corpus import OnProgress, Snapshot
     from groundwire.corpus.hybrid import Hybrid
     from groundwire.models import Embedder
 
@@ -79,24 +79,29 @@ def _keyword(snapshot: "Snapshot", profile: Profile, beside: Path) -> Path:
 
 
 def _vectors(snapshot: "Snapshot", embedder: "Embedder", beside: Path) -> Path | None:
-    """The folder of the vectors: the snapshot's; one built now for documents in memory; else none yet."""
-    from groundwire.corpus import unheard
     from groundwire.corpus.embedded import VECTORS, build_vectors, how_of
 
-    folder = snapshot.part_as(VECTORS, how_of(embedder))
-    if folder is not None or snapshot.is_stored:
-        return folder
-    build_vectors(beside / VECTORS, snapshot, embedder, unheard)
-    return beside / VECTORS
+    return _stored_or_built(snapshot, embedder, beside / VECTORS, how_of, build_vectors)
 
 
 def _said(snapshot: "Snapshot", embedder: "Embedder", beside: Path) -> Path | None:
-    """The folder of the sentences' vectors, likewise."""
-    from groundwire.corpus import unheard
     from groundwire.corpus.said import SENTENCES, build_said, how_said
 
-    folder = snapshot.part_as(SENTENCES, how_said(embedder))
+    return _stored_or_built(snapshot, embedder, beside / SENTENCES, how_said, build_said)
+
+
+def _stored_or_built(
+    snapshot: "Snapshot",
+    embedder: "Embedder",
+    beside: Path,
+    how: "Callable[[Embedder], str]",
+    build: "Callable[[Path, Snapshot, Embedder, OnProgress], int]",
+) -> Path | None:
+    """The folder of a part that an embedder makes: the snapshot's; for documents in memory one built now; else none."""
+    from groundwire.corpus import unheard
+
+    folder = snapshot.part_as(beside.name, how(embedder))
     if folder is not None or snapshot.is_stored:
         return folder
-    build_said(beside / SENTENCES, snapshot, embedder, unheard)
-    return beside / SENTENCES
+    build(beside, snapshot, embedder, unheard)
+    return beside
