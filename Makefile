@@ -6,8 +6,7 @@ BIN := $(VENV)/bin
 UV := $(VENV)/.uv-$(UV_VERSION)
 SYNCED := $(VENV)/.synced
 PYTHONS := python3.14 python3.13 python3.12 python3.11 python3
-# In the order of their folders: by their number of tests, the longest files would come last, on one core.
-PYTEST_OPTIONS ?= -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST_OPTIONS ?= -n 2 --dist loadfile
 QUESTION ?= Can I get a refund on an annual plan?
 
 # Whoever has another environment active means this one all the same.
