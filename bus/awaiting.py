@@ -54,10 +54,9 @@ class Awaiting:
         async with waiters.waiting(query_id) as future:
             while not future.done():
                 raw = await self._stored(lane, key)
+                # What else lies there is a stranger's: the result will overwrite it.
                 if raw is not None and (found := response_in({b"event": raw})) is not None:
-                    return (
-                        found  # what else lies there is a stranger's: the result will overwrite it
-                    )
+                    return found
                 await asyncio.wait([future], timeout=_RECHECK_S)
             return future.result()
 

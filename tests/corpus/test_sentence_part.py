@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from letters import letter_counts
 from numpy.typing import NDArray
 
 from groundwire.corpus import CorpusStore, Recipe, SentencePart, VectorPart, ingest, snapshot_of
@@ -27,12 +28,7 @@ class Letters:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.asked += texts
-        rows = np.zeros((len(texts), 26), np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            for letter in text.lower():
-                if "a" <= letter <= "z":
-                    row[ord(letter) - ord("a")] += 1
-        return rows
+        return letter_counts(texts)
 
 
 def unit(*components: float) -> NDArray[np.float64]:

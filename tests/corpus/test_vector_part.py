@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from letters import letter_counts
 from numpy.typing import NDArray
 
 from groundwire.corpus import (
@@ -38,11 +39,7 @@ class Letters:
         if len(self.asked) + len(texts) > self.stamina:
             raise KeyboardInterrupt
         self.asked += texts
-        rows = np.zeros((len(texts), 26), np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            for letter in text.lower():
-                if "a" <= letter <= "z":
-                    row[ord(letter) - ord("a")] += 1
+        rows = letter_counts(texts)
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
