@@ -3,7 +3,7 @@
 from .backend import Backend, UrlBackend
 from .client import Bus, connect
 from .config import BusConfig
-from .dead import DeadLetterEntry
+from .dead import DeadLetterEntry, DeadLetterList
 from .events import Seen
 from .log import Log, no_log
 from .origin import Context, Origin, Sending
@@ -22,6 +22,7 @@ __all__ = [
     "BusConfig",
     "Context",
     "DeadLetterEntry",
+    "DeadLetterList",
     "Handling",
     "Hop",
     "LiveWorkers",

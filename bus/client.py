@@ -38,7 +38,7 @@ from .origin import Context, Origin
 from .pause import Pause
 from .results import Result, read_results, streams_of
 from .status import LiveWorkers, SystemStatus, live_workers, read_status
-from .survey import survey
+from .survey import require_all, survey
 from .verify import Proof, Verification, verify
 from .wire import Wire, Wires, text
 
@@ -73,7 +73,7 @@ class Bus:
         self._clock = ServerClock()
         self._wires = Wires(backend, self.config.reply_timeout_s)
         self._awaiting = Awaiting(backend, self._wires, self.config)
-        self.dead = DeadLetters(self._wires, self.config, self._clock)
+        self.dead = DeadLetters(self._asked, self.config, self._clock)
         """The dead letters: list, show, replay, discard."""
 
     async def __aenter__(self) -> Self:
@@ -253,8 +253,7 @@ class Bus:
     async def verify(self) -> list[Verification]:
         """Whether the conservation law holds, lane by lane; Unreachable unless each can be read."""
         proof = await self.prove()
-        if proof.unreachable:
-            raise Unreachable(f"lane {proof.unreachable[0].lane}: {proof.unreachable[0].why}")
+        require_all(proof.unreachable)
         return list(proof.lanes)
 
     async def prove(self) -> Proof:

@@ -2,8 +2,10 @@
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,11 +17,12 @@ from contracts.envelope import to_ms
 from .blob import blob_of
 from .clock import ServerClock, time_reply_ms
 from .config import BusConfig
-from .delivery import fields_of
+from .delivery import fields_of, order_of
 from .durable import confirm_stored
 from .failed import DeadRecord
 from .keys import Keys
-from .wire import Arg, Wires, text
+from .survey import Asking, UnreachableLane, require_all, survey
+from .wire import Arg, Wire, text
 
 _DEAD_ID = re.compile(r"([0-9]{1,4})/([0-9]{1,19}-[0-9]{1,19})")
 
@@ -32,30 +35,43 @@ class DeadLetterEntry:
     record: DeadRecord
 
 
-class DeadLetters:
-    """What the operator may do with dead letters."""
+@dataclass(frozen=True)
+class DeadLetterList:
+    """The newest dead letters of the lanes whose servers answer, newest first, and the lanes that can't be read."""
 
-    def __init__(self, wires: Wires, config: BusConfig, clock: ServerClock) -> None:
-        self._wires = wires
+    entries: tuple[DeadLetterEntry, ...]
+    unreachable: tuple[UnreachableLane, ...] = ()
+
+
+class DeadLetters:
+    """What the operator may do with dead letters. What is about one asks its own lane alone."""
+
+    def __init__(self, ask: Asking, config: BusConfig, clock: ServerClock) -> None:
+        self._ask = ask
         self._config = config
         self._clock = clock
 
     async def list(self, limit: int = 100) -> list[DeadLetterEntry]:
-        """The newest dead letters, newest first within a lane."""
-        found = []
-        for lane in range(self._config.lanes):
-            key = Keys(lane).dead
-            entries = await self._wires[lane].call("XREVRANGE", key, "+", "-", "COUNT", limit)
-            for entry_id, flat in entries:
-                dead_id, record = f"{lane}/{text(entry_id)}", _record_in(flat)
-                if record is not None:
-                    found.append(DeadLetterEntry(dead_id, record))
-        return found[:limit]
+        """The newest dead letters of all lanes, newest first; Unreachable unless each can be read."""
+        found = await self.list_reachable(limit)
+        require_all(found.unreachable)
+        return [*found.entries]
+
+    async def list_reachable(self, limit: int = 100) -> DeadLetterList:
+        """The newest dead letters of the lanes that can be read; Unreachable if none can."""
+
+        async def read(lane: int) -> Sequence[DeadLetterEntry]:
+            return await _newest(await self._ask(lane), limit)
+
+        found, unreachable = await survey(read, self._config.lanes)
+        entries = sorted(chain(*found), key=_place_in_time, reverse=True)
+        return DeadLetterList(tuple(entries[:limit]), unreachable)
 
     async def get(self, dead_id: str) -> DeadLetterEntry:
         """One dead letter; Invalid if there is none of this id."""
         keys, entry_id = self._place(dead_id)
-        entries = await self._wires[keys.lane].call("XRANGE", keys.dead, entry_id, entry_id)
+        wire = await self._ask(keys.lane)
+        entries = await wire.call("XRANGE", keys.dead, entry_id, entry_id)
         record = _record_in(entries[0][1]) if entries else None
         if record is None:
             raise Invalid(f"no dead letter {dead_id}: see `groundwire dead list`")
@@ -65,7 +81,7 @@ class DeadLetters:
         """The bytes that lay on the stream, for the operator only; None once they have expired."""
         entry = await self.get(dead_id)
         keys, _ = self._place(dead_id)
-        raw: bytes | None = await self._wires[keys.lane].call("GET", entry.record.raw_key)
+        raw: bytes | None = await (await self._ask(keys.lane)).call("GET", entry.record.raw_key)
         return raw
 
     async def replay(self, dead_id: str, *, durable: bool = False) -> str:
@@ -75,7 +91,8 @@ class DeadLetters:
         """
         entry = await self.get(dead_id)
         keys, entry_id = self._place(dead_id)
-        self._clock.set(time_reply_ms(await self._wires[keys.lane].call("TIME")))
+        wire = await self._ask(keys.lane)
+        self._clock.set(time_reply_ms(await wire.call("TIME")))
         deadline = self._clock.now() + timedelta(seconds=self._config.deadline_s)
         envelope = replayable(await self.raw(dead_id), entry)
         envelope["deadline"] = deadline.isoformat()
@@ -95,12 +112,12 @@ class DeadLetters:
         if blob is not None:
             names.append(blob.key)
             args = [*args[:3], blob.reference, blob.ttl_ms, blob.body]
-        status = text(await self._wires[keys.lane].script("replay", names, args))
+        status = text(await wire.script("replay", names, args))
         match status.partition(" "):
             case ("REPLAYED", _, _):
                 if durable:
                     await confirm_stored(
-                        self._wires[keys.lane],
+                        wire,
                         record.query_id,
                         replicas=self._config.durable_replicas,
                         timeout_s=self._config.reply_timeout_s,
@@ -117,14 +134,27 @@ class DeadLetters:
         """Delete a dead letter and its bytes; its failed result stays."""
         entry = await self.get(dead_id)
         keys, entry_id = self._place(dead_id)
-        await self._wires[keys.lane].call("XDEL", keys.dead, entry_id)
-        await self._wires[keys.lane].call("DEL", entry.record.raw_key)
+        wire = await self._ask(keys.lane)
+        await wire.call("XDEL", keys.dead, entry_id)
+        await wire.call("DEL", entry.record.raw_key)
 
     def _place(self, dead_id: str) -> tuple[Keys, str]:
         match = _DEAD_ID.fullmatch(dead_id)
         if match is None or int(match[1]) >= self._config.lanes:
             raise Invalid(f"{dead_id!r} is no dead letter's id: expected <lane>/<entry>")
         return Keys(int(match[1])), match[2]
+
+
+async def _newest(wire: Wire, limit: int) -> Sequence[DeadLetterEntry]:
+    """The newest dead letters of a lane."""
+    entries = await wire.call("XREVRANGE", Keys(wire.lane).dead, "+", "-", "COUNT", limit)
+    found = ((f"{wire.lane}/{text(entry_id)}", _record_in(flat)) for entry_id, flat in entries)
+    return [DeadLetterEntry(dead_id, record) for dead_id, record in found if record is not None]
+
+
+def _place_in_time(entry: DeadLetterEntry) -> tuple[int, int]:
+    """By the clock of the lane's server."""
+    return order_of(entry.id.partition("/")[2])
 
 
 def _record_in(flat: list[bytes]) -> DeadRecord | None:

@@ -1,7 +1,7 @@
 """The state of the system as the server knows it: workers, backlog, pending, outcomes."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,8 @@ from contracts import OUTCOMES, Stage, Topology
 from .clock import time_reply_ms
 from .delivery import order_of
 from .keys import Keys
-from .survey import UnreachableLane, survey
+from .survey import Asking, UnreachableLane, survey
 from .wire import Wire, text
-
-Asking = Callable[[int], Awaitable[Wire]]
-"""The wire of a lane, to be asked for where Unreachable may be raised."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,11 @@ from typing import TypeVar
 
 from contracts import Unreachable
 
+from .wire import Wire
+
 T = TypeVar("T")
+Asking = Callable[[int], Awaitable[Wire]]
+"""The wire of a lane, to be asked for where Unreachable may be raised."""
 
 
 @dataclass(frozen=True)
@@ -38,3 +42,9 @@ async def survey(
     if not answers and isinstance(found[0], Unreachable):
         raise found[0]
     return tuple(answers), tuple(away)
+
+
+def require_all(unreachable: tuple[UnreachableLane, ...]) -> None:
+    """Unreachable, for who needs every lane, if one of them didn't answer."""
+    if unreachable:
+        raise Unreachable(f"lane {unreachable[0].lane}: {unreachable[0].why}")

@@ -1,11 +1,18 @@
 """`groundwire dead`: what could not be processed, and what to do about it."""
 
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .codes import ExitCode
 from .context import console, run_async, running_bus, write, write_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from bus import DeadLetterEntry, DeadLetterList
 
 EPILOG = """Examples:
 
@@ -31,32 +38,50 @@ def list_dead(
     limit: Annotated[int, typer.Option(help="The newest so many.", min=1)] = 100,
     as_json: Json = False,
 ) -> int:
-    """The newest dead letters: query, stage, reason, attempts."""
+    """The newest dead letters: query, stage, reason, attempts.
 
-    async def work() -> None:
-        from rich.markup import escape
-        from rich.table import Table
+    Exit code 3 if the server of a lane doesn't answer: that one is named, and its dead letters are
+    missing.
+    """
+    return run_async(_list(limit, as_json=as_json))
 
-        async with running_bus() as bus:
-            entries = await bus.dead.list(limit)
-        if as_json:
-            write_json(
-                [{"id": entry.id, **entry.record.model_dump(mode="json")} for entry in entries]
-            )
-            return
-        table = Table(box=None, pad_edge=False)
-        for column in ("id", "query", "stage", "reason", "error", "attempts", "deliveries", "time"):
-            table.add_column(column, overflow="fold")
-        for entry in entries:
-            record = entry.record
-            counts = (str(record.attempts), str(record.deliveries))
-            moment = record.time.isoformat(timespec="seconds")
-            names = (entry.id, record.query_id, record.stage, record.reason, record.error)
-            table.add_row(*map(escape, names), *counts, moment)
-        console().print(table if entries else "no dead letters")
 
-    run_async(work())
-    return 0
+async def _list(limit: int, *, as_json: bool) -> int:
+    async with running_bus(opens_partly=True) as bus:
+        found = await bus.dead.list_reachable(limit)
+    if as_json:
+        letters = [_values(entry) for entry in found.entries]
+        write_json({"dead_letters": letters, "unreachable": found.unreachable})
+    else:
+        _print(found)
+    return ExitCode.NO_SYSTEM if found.unreachable else ExitCode.ANSWERED
+
+
+def _print(found: "DeadLetterList") -> None:
+    out = console()
+    out.print(_table(found.entries) if found.entries else "no dead letters")
+    for away in found.unreachable:
+        out.print(str(away), style="red", markup=False, soft_wrap=True)
+
+
+def _table(entries: "Sequence[DeadLetterEntry]") -> "Table":
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for column in ("id", "query", "stage", "reason", "error", "attempts", "deliveries", "time"):
+        table.add_column(column, overflow="fold")
+    for entry in entries:
+        record = entry.record
+        counts = (str(record.attempts), str(record.deliveries))
+        moment = record.time.isoformat(timespec="seconds")
+        names = (entry.id, record.query_id, record.stage, record.reason, record.error)
+        table.add_row(*map(escape, names), *counts, moment)
+    return table
+
+
+def _values(entry: "DeadLetterEntry") -> dict[str, Any]:
+    return {"id": entry.id, **entry.record.model_dump(mode="json")}
 
 
 @dead.command("show")
@@ -70,7 +95,7 @@ def show(
     """One dead letter: its record, or its raw bytes (the operator's to see)."""
 
     async def work() -> int:
-        async with running_bus() as bus:
+        async with running_bus(opens_partly=True) as bus:
             entry = await bus.dead.get(dead_id)
             if raw:
                 body = await bus.dead.raw(dead_id)
@@ -82,11 +107,10 @@ def show(
                 else:
                     sys.stdout.buffer.write(body + b"\n")
                 return 0
-        values = {"id": entry.id, **entry.record.model_dump(mode="json")}
         if as_json:
-            write_json(values)
+            write_json(_values(entry))
         else:
-            for name, value in values.items():
+            for name, value in _values(entry).items():
                 console().print(f"{name:<12} {value}", markup=False)
         return 0
 
@@ -98,7 +122,7 @@ def replay(dead_id: Id, as_json: Json = False) -> int:
     """Open the query again with a fresh deadline; its new result supersedes the failed one."""
 
     async def work() -> None:
-        async with running_bus() as bus:
+        async with running_bus(opens_partly=True) as bus:
             query_id = await bus.dead.replay(dead_id)
         if as_json:
             write_json({"query_id": query_id})
@@ -114,7 +138,7 @@ def discard(dead_id: Id) -> int:
     """Delete a dead letter and its bytes; its failed result stays."""
 
     async def work() -> None:
-        async with running_bus() as bus:
+        async with running_bus(opens_partly=True) as bus:
             await bus.dead.discard(dead_id)
 
     run_async(work())

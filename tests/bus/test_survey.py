@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from bus_system import FAST, FakeBackend, System, query
+from bus_system import FAST, FakeBackend, System, query, soon
 from redis import exceptions as errors
 
-from bus import Bus, UnreachableLane
+from bus import Bus, DeadLetterEntry, UnreachableLane
 from bus.keys import Keys
-from contracts import Misconfigured, Unreachable
+from contracts import Intent, Misconfigured, Permanent, Query, Unreachable
 from contracts.address import Node
 
 THREE = replace(FAST, lanes=3)
@@ -100,11 +100,83 @@ async def test_live_workers_are_those_that_a_lane_knows(three: System, backend: 
     assert str(UnreachableLane(2, "gone")) == "lane 2 is unreachable: gone"
 
 
+async def fails(asked: Query) -> Intent:
+    """A stage that answers nothing."""
+    raise Permanent("not today")
+
+
+@pytest.fixture
+async def buried(three: System) -> dict[str, str]:
+    """A dead letter of each of the twelve queries: its id → its query."""
+    async with three.running("understand", handlers={"understand": fails}):
+        letters = await soon(lambda: _letters(three, 12))
+    assert {one.id[:2] for one in letters} == {"0/", "1/", "2/"}
+    return {one.id: one.record.query_id for one in letters}
+
+
+async def _letters(system: System, count: int) -> list[DeadLetterEntry]:
+    found = await system.bus.dead.list()
+    return found if len(found) == count else []
+
+
+@pytest.mark.parametrize("away", [0, 1])
+async def test_the_dead_letters_are_listed_of_the_lanes_whose_servers_answer(
+    buried: dict[str, str], backend: Partly, away: int
+) -> None:
+    """The missing lane is named; who wants all of them gets none, and all once it is back."""
+    backend.away = {away}
+    async with Bus(backend, THREE, opens_partly=True) as bus:
+        part = await bus.dead.list_reachable()
+        assert [one.id for one in part.entries] == [
+            dead_id for dead_id in buried if not dead_id.startswith(f"{away}/")
+        ]
+        (named,) = part.unreachable
+        assert (named.lane, f"node-{away}:6379 refused" in named.why) == (away, True)
+        with pytest.raises(Unreachable, match=f"lane {away}"):
+            await bus.dead.list()
+        backend.away = set()
+        whole = await bus.dead.list_reachable()
+    assert ([one.id for one in whole.entries], whole.unreachable) == ([*buried], ())
+
+
+async def test_the_newest_dead_letters_are_those_of_all_lanes(
+    three: System, buried: dict[str, str]
+) -> None:
+    """By the servers' clocks, not one lane's before the next one's."""
+    newest = [dead_id.partition("/")[2].split("-") for dead_id in buried]
+    order = [(int(ms), int(seq)) for ms, seq in newest]
+    assert order == sorted(order, reverse=True)
+    assert [one.id for one in await three.bus.dead.list(limit=5)] == [*buried][:5]
+
+
+@pytest.mark.parametrize("away", [0, 1])
+async def test_a_dead_letter_needs_its_own_lane_alone(
+    three: System, buried: dict[str, str], backend: Partly, away: int
+) -> None:
+    """Shown, replayed and discarded while another one's server is away; Unreachable where it is its own's."""
+    lost, *others = sorted(buried, key=lambda dead_id: int(dead_id[0]) != away)
+    (first, second) = [one for one in others if one.startswith("2/")][:2]
+    backend.away = {away}
+    async with Bus(backend, THREE, opens_partly=True) as bus:
+        assert (await bus.dead.get(first)).record.query_id == buried[first]
+        assert await bus.dead.raw(first)
+        assert await bus.dead.replay(first) == buried[first]
+        await bus.dead.discard(second)
+        for act in (bus.dead.get, bus.dead.raw, bus.dead.replay, bus.dead.discard):
+            with pytest.raises(Unreachable, match=f"node-{away}"):
+                await act(lost)
+        backend.away = set()
+        left = [one.id for one in await bus.dead.list()]
+    assert left == [one for one in buried if one not in (first, second)]
+    assert sum(lane.replayed for lane in await three.bus.verify()) == 1
+
+
 async def test_no_server_at_all_is_no_status(three: System, backend: Partly) -> None:
     """Nothing to show is an error, as with one lane."""
     backend.away = {0, 1, 2}
     async with Bus(backend, THREE, opens_partly=True) as bus:
-        for look in (bus.status, bus.prove, lambda: bus.live_workers("critic")):
+        looks = (bus.status, bus.prove, bus.dead.list_reachable)
+        for look in (*looks, lambda: bus.live_workers("critic")):
             with pytest.raises(Unreachable, match="node-0"):
                 await look()
 

@@ -1,4 +1,4 @@
-"""`status`, `verify`, `health` on a cluster of which a node is away and nobody takes over."""
+"""`status`, `verify`, `health`, `dead` on a cluster of which a node is away and nobody takes over."""
 
 import os
 import pty
@@ -7,9 +7,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import pytest
 
+from bus.failed import DeadRecord
+from bus.keys import Keys
 from bus.slots import slot_of
 from groundwire.embedded.several import TemporaryCluster
 
@@ -90,6 +93,54 @@ def test_the_lanes_that_answer_are_told_and_the_others_named(
     for command in (("verify",), ("status",), ("health",)):
         done = on_cluster(*command)
         assert (done.code, "unreachable" in done.out) == (0, False)
+
+
+def test_the_dead_letters_of_the_other_lanes_are_listed_and_can_be_discarded(
+    on_cluster: Commands, alone: TemporaryCluster
+) -> None:
+    """Exit code 3 for the list, which has a lane too few; what is about one letter needs its own lane."""
+    assert on_cluster("status").code == 0
+    letters = {lane: bury(alone, lane) for lane in LANES}
+    whole = on_cluster("dead", "list", "--json")
+    assert whole.code == 0
+    assert {one["id"] for one in whole.json["dead_letters"]} == {*letters.values()}
+    assert whole.json["unreachable"] == []
+    gone = lanes_with(alone, 0)
+    others = [one for one in LANES if one not in gone]
+    with away(alone, 0):
+        part = on_cluster("dead", "list", "--json")
+        assert_named(part, gone, code=3)
+        listed = {one["id"] for one in part.json["dead_letters"]}
+        assert listed == {letters[lane] for lane in others}
+        shown = on_cluster("dead", "list")
+        assert shown.code == 3
+        assert letters[others[0]] in shown.out
+        assert f"lane {gone[0]} is unreachable" in shown.out
+        assert on_cluster("dead", "show", letters[others[0]]).code == 0
+        assert on_cluster("dead", "discard", letters[others[0]]).code == 0
+        assert on_cluster("dead", "show", letters[0]).code == 3
+    left = on_cluster("dead", "list", "--json").json["dead_letters"]
+    assert {one["id"] for one in left} == {*letters.values()} - {letters[others[0]]}
+
+
+def bury(cluster: TemporaryCluster, lane: int) -> str:
+    """Put a dead letter's record in a lane; its id."""
+    record = DeadRecord(
+        query_id=f"{lane}-1",
+        stage="critic",
+        stream="drafts",
+        entry_id="1-0",
+        reason="undecodable",
+        error="",
+        attempts=1,
+        deliveries=1,
+        bytes=1,
+        digest="",
+        time=datetime(2026, 1, 1, tzinfo=UTC),
+        raw_key=Keys(lane).raw("drafts", "1-0"),
+    ).model_dump_json()
+    node = cluster.primary_of(slot_of(lane))
+    return f"{lane}/{node.ask('XADD', Keys(lane).dead, '*', 'record', record)}"
 
 
 def assert_named(done: Done, lanes: list[int], *, code: int) -> None:

@@ -20,7 +20,7 @@ def bury(groundwire: Commands, stream: str = "drafts", event: str = "{") -> str:
     found: list[str] = []
 
     def is_buried() -> bool:
-        listed = groundwire("dead", "list", "--json").json
+        listed = groundwire("dead", "list", "--json").json["dead_letters"]
         found.extend(one["id"] for one in listed if one["entry_id"] == entry)
         return bool(found)
 
@@ -166,7 +166,7 @@ def test_a_replayed_dead_letter_gets_a_new_result(groundwire: Commands) -> None:
     assert groundwire("result", query_id).code == 1
     [dead_id] = [
         one["id"]
-        for one in groundwire("dead", "list", "--json").json
+        for one in groundwire("dead", "list", "--json").json["dead_letters"]
         if one["query_id"] == query_id and one["reason"] == "deadline"
     ]
     done = groundwire("dead", "replay", dead_id, "--json")
