@@ -133,6 +133,7 @@ def _over_lanes(stage: str, shares: Sequence[_Share]) -> StageStatus:
 
 
 async def _read_lane(wire: Wire, keys: Keys, topology: Topology) -> _LaneStatus:
+    await _require_one_place(wire, keys, topology)
     now_ms = int(time_reply_ms(await wire.call("TIME")))
     shares = [await _read_share(wire, keys, stage, now_ms) for stage in topology.stages]
     counters = pairs(await wire.call("HGETALL", keys.counters))
@@ -142,6 +143,14 @@ async def _read_lane(wire: Wire, keys: Keys, topology: Topology) -> _LaneStatus:
         open=await wire.call("ZCARD", keys.open),
         dead=await wire.call("XLEN", keys.dead),
     )
+
+
+async def _require_one_place(wire: Wire, keys: Keys, topology: Topology) -> None:
+    """Unreachable while the lane's keys are on two nodes, where nothing moves: what names one key doesn't tell.
+
+    Neither node answers what names several of which it lacks one; no consumer is without a name.
+    """
+    await wire.call("EXISTS", *(keys.alive(stage.name, "") for stage in topology.stages))
 
 
 async def _read_share(wire: Wire, keys: Keys, stage: Stage, now_ms: int) -> _Share:

@@ -89,6 +89,24 @@ async def test_a_lane_that_is_split_for_longer_than_anything_lives_goes_on_by_it
     assert not any(running.log.count("delivery.claimed") for running in load.workers.values())
 
 
+@pytest.mark.parametrize("of_all", [False, True])
+async def test_a_lane_that_is_on_two_nodes_is_not_told_as_well(
+    three: System, cluster: TemporaryCluster, of_all: bool
+) -> None:
+    """Each key by itself can be read then, and nothing moves: `status` says what `verify` says."""
+    for _ in range(12):
+        await three.bus.submit(of_lane_0(three))
+    assert (await three.bus.status()).accepted == 12
+    async with split(cluster, of_all=of_all):
+        found, proof = await asyncio.gather(three.bus.status(), three.bus.prove())
+    for away in (found.unreachable, proof.unreachable):
+        assert [one.lane for one in away] == [0]
+        assert "on its way to another node" in away[0].why
+    assert (found.accepted, found.is_well) == (0, False)
+    again = await three.bus.status()
+    assert (again.accepted, again.unreachable) == (12, ())
+
+
 async def test_what_ran_on_the_way_is_not_said_to_be_durable(
     three: System, cluster: TemporaryCluster
 ) -> None:
