@@ -13,16 +13,17 @@ BEGINS = 5
 
 @dataclass(frozen=True)
 class Wording:
-    """A question, to be found again. `terms`: its words that count."""
+    """A question, to be found again. `families`: of each word that counts its stem, and how it begins."""
 
     sequence: tuple[str, ...]
-    terms: tuple[str, ...]
+    families: tuple[tuple[str, str], ...]
     named: Named
 
 
-def wording(question: str, terms: Sequence[str]) -> Wording:
-    """Read a question."""
-    return Wording(tuple(map(stem, words(question))), tuple(terms), named_in(question))
+def wording(question: str, terms: Sequence[str], stems: Sequence[str]) -> Wording:
+    """Read a question. `stems`: of its words that count, one by one."""
+    families = zip(stems, (term[:BEGINS] for term in terms), strict=True)
+    return Wording(tuple(map(stem, words(question))), tuple(families), named_in(question))
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,11 @@ def echoes(asked: Wording, sentence: str) -> dict[str, float]:
     """The features of one sentence."""
     said, named = _said(sentence), asked.named
     begun = sum(
-        stem(term) in said.told.stems or term[:BEGINS] in said.begins for term in asked.terms
+        own in said.told.stems or beginning in said.begins for own, beginning in asked.families
     )
     return {
         "ordered": _common(asked.sequence, said.sequence) / max(1, len(asked.sequence)),
-        "begun": begun / max(1, len(asked.terms)),
+        "begun": begun / max(1, len(asked.families)),
         "says_numbers": float(
             sum(map(said.told.has_number, named.numbers))
             + sum(map(said.told.has_words, named.dates))

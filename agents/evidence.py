@@ -36,13 +36,14 @@ class Asked:
 def asked(question: str, analyze: Analyzer) -> Asked:
     """Read a question."""
     terms = tuple(dict.fromkeys(word for word in words(question) if word not in analyze.stopwords))
+    stems = tuple(map(stem, terms))
     return Asked(
         text=question,
         terms=terms,
-        stems=tuple(map(stem, terms)),
+        stems=stems,
         pairs=frozenset(pairwise(analyze(question))),
         wants=wanted(question),
-        wording=wording(question, terms),
+        wording=wording(question, terms, stems),
     )
 
 

@@ -5,7 +5,9 @@ import pytest
 from agents.echoes import echoes, wording
 
 ASKED = wording(
-    "When did Zephyr reside in town in 1944 with 2 boats?", ("zephyr", "residence", "town")
+    "When did Zephyr reside in town in 1944 with 2 boats?",
+    ("zephyr", "residence", "town"),
+    ("zephyr", "residenc", "town"),
 )
 
 
@@ -25,4 +27,4 @@ def test_wording_is_found_again(sentence: str, found: tuple[float, ...]) -> None
 
 def test_a_question_without_words_finds_nothing() -> None:
     """No division by nothing."""
-    assert set(echoes(wording("?", ()), "It is six.").values()) == {0.0}
+    assert set(echoes(wording("?", (), ()), "It is six.").values()) == {0.0}
