@@ -5,9 +5,10 @@ import json
 from datetime import datetime
 
 from contracts import ChannelPayload, FormattedResponse, Head, Value, ids
+from contracts.about import query_of
 from contracts.base import Value as _Value
 from contracts.envelope import encode, encode_next, first_envelope, iso
-from contracts.query import Query, query_of
+from contracts.query import Query
 
 from .delivery import Delivery
 from .fate import DeadLetter

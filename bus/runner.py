@@ -17,8 +17,8 @@ from contracts import (
     Undecodable,
     Value,
 )
+from contracts.about import keeps_question
 from contracts.envelope import encode_next
-from contracts.query import query_of
 
 from .clock import ServerClock
 from .delivery import Delivery, Settlement
@@ -62,7 +62,7 @@ class Runner:
         try:
             found = self._decoder.decode(raw)
             if isinstance(found, Decoded):
-                return await self._handle(delivery, found.head, found.message)
+                return await self._handle(delivery, found)
             return await self._not_handled(delivery, raw, found)
         except Exception as error:  # noqa: BLE001 - an entry put there by hand must not end its workers
             delivery.head = delivery.message = None
@@ -99,7 +99,7 @@ class Runner:
         if raw is None:
             return await self.lost(delivery)
         match self._decoder.decode(raw):
-            case Decoded(head, message):
+            case Decoded(head, message, _):
                 delivery.head, delivery.message = head, message
                 return self.bury(delivery, _NOBODY_RAN_IT, head.subject)
             case _:
@@ -108,7 +108,8 @@ class Runner:
     async def _is_open(self, query_id: str) -> bool:
         return await self._deadline_of(query_id) is not None
 
-    async def _handle(self, delivery: Delivery, head: Head, asked: Value) -> Settlement:
+    async def _handle(self, delivery: Delivery, given: Decoded) -> Settlement:
+        head, asked, _ = given
         delivery.head, delivery.message = head, asked
         now_ms = self._clock.now_ms()
         delivery.waited_ms = max(0, now_ms - head.time_ms)
@@ -128,7 +129,7 @@ class Runner:
             message = await self._handler(asked)
             if self._place.used_digest is not None:
                 delivery.configdigest = self._place.used_digest()
-            self._check(message, asked)
+            self._check(message, given)
             delivery.handled_s = time.perf_counter() - started
             return self._emit(delivery, head, message)
         except BaseException as error:
@@ -147,11 +148,11 @@ class Runner:
             return self.bury(delivery, fate, head.subject)
         return Settlement(delivery, fate, head.subject, delivery.raw or b"")
 
-    def _check(self, message: Value, asked: Value) -> None:
+    def _check(self, message: Value, given: Decoded) -> None:
         name = self._place.stage.name
         if type(message) not in self._allowed:
             raise Permanent(f"{name} returned {type(message).__name__}, which it may not emit")
-        if not _is_about_the_same(message, asked):
+        if not keeps_question(message, given.message, given.query):
             raise Permanent(
                 f"{name} returned a message about another query, or intent, than it was given"
             )
@@ -205,24 +206,6 @@ def _is_a_failure(error: BaseException) -> bool:
         task = asyncio.current_task()
         return task is not None and not task.cancelling()
     return not isinstance(error, KeyboardInterrupt | GeneratorExit)
-
-
-def _is_about_the_same(message: Value, asked: Value) -> bool:
-    """Whether what a handler made is for the query that it was given, as that was understood.
-
-    No answer may reach another asker, and nothing that is drafted becomes a part of the question.
-    """
-    query = query_of(asked)
-    if query is None:
-        return True
-    given, kept = asked.__dict__.get("intent"), message.__dict__.get("intent")
-    if given is not None and kept is not None:
-        return kept is given or bool(kept == given)
-    if type(message) is FormattedResponse:
-        told = (message.query_id, message.session_id, message.channel)
-        return told == (query.query_id, query.session_id, query.channel)
-    made = query_of(message)
-    return made is query or made is None or made == query
 
 
 def stranger_id(place: Place, entry_id: str) -> str:

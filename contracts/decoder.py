@@ -9,18 +9,20 @@ from typing import Annotated, Any, NamedTuple, Union
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from .about import is_about, query_of
 from .base import Value
 from .envelope import Envelope, Head, envelope_of, fields_at_fault, head_of, type_name
 from .event import DeadReason
-from .query import query_of
+from .query import Query
 from .topology import Stage
 
 
 class Decoded(NamedTuple):
-    """The bytes are a message that the stage accepts."""
+    """The bytes are a message that the stage accepts. `query`: the one that it is about, where it holds one."""
 
     head: Head
     message: Value
+    query: Query | None
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,12 @@ _LOOKED_AT = 1_000
 _ANOTHER_QUERY = "subject: differs from the id of its query"
 
 
-def _is_about(subject: str, message: Value) -> bool:
-    """Whether a message is about the query that its envelope names; one that holds no query is about any."""
-    query = query_of(message)
-    return query is None or query.query_id == subject
+def _decoded(envelope: Envelope[Any]) -> Decoded | None:
+    """None where the message is about another query than its envelope names."""
+    query = query_of(envelope.data)
+    if not is_about(query, envelope.subject):
+        return None
+    return Decoded(head_of(envelope), envelope.data, query)
 
 
 @cache
@@ -118,18 +122,19 @@ class Decoder:
             deadline_ms, time_ms = _ms(deadline), _ms(time)
         except ValueError:  # read again, for the reason
             return None
-        if not _is_about(subject, message):
+        query = query_of(message)
+        if not is_about(query, subject):
             return None
         head = Head(message_id, name, subject, trace, deadline, deadline_ms, time_ms, state)
-        return Decoded(head, message)
+        return Decoded(head, message, query)
 
     def _read(self, raw: bytes) -> Decoded | Newer | Undecodable:
         try:
             envelope = self._adapter.validate_json(raw)
             if self._types.get(envelope.type) is not type(envelope.data):
                 faults = "data.type: differs from the envelope's type"
-            elif _is_about(envelope.subject, envelope.data):
-                return Decoded(head_of(envelope), envelope.data)
+            elif found := _decoded(envelope):
+                return found
             else:
                 faults = _ANOTHER_QUERY
         except ValidationError as error:
@@ -145,9 +150,9 @@ class Decoder:
         older = self._types.get(header.type)
         if older is not None and older.version < self._known[older.model_fields["type"].default]:
             try:
-                envelope = envelope_of(older).model_validate_json(raw)
-                if _is_about(envelope.subject, envelope.data):
-                    return Decoded(head_of(envelope), envelope.data)
+                found = _decoded(envelope_of(older).model_validate_json(raw))
+                if found is not None:
+                    return found
                 faults = _ANOTHER_QUERY
             except ValidationError as error:
                 faults = fields_at_fault(error, _own_names())

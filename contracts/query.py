@@ -1,15 +1,13 @@
 """What a client asks, and what `understand` makes of it."""
 
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
 from .base import Value
 
 MAX_TEXT_CHARS = 8_000
-_NOTHING: Mapping[str, Any] = {}
 PUBLIC = "public"
 """The label of documents that anyone may be answered from."""
 
@@ -76,16 +74,3 @@ class Clarification(Value):
     type: Literal["clarification"] = "clarification"
     intent: Intent
     options: Annotated[tuple[str, ...], Field(min_length=1)]
-
-
-def query_of(message: Value | None) -> Query | None:
-    """The query inside a message of any stage, as far as there is one."""
-    held: Any = message
-    while type(held) is not Query:
-        # Twice a hop: to ask a message for an attribute that it lacks takes pydantic six microseconds.
-        inside = getattr(held, "__dict__", _NOTHING)
-        found = inside.get("query") or inside.get("intent")
-        if found is None:
-            return held if isinstance(held, Query) else None
-        held = found
-    return held

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, assert_never, get_args
 
 from contracts import Intent, Query, Transient, Value
-from contracts.query import query_of
+from contracts.about import query_of
 from groundwire.noop import HANDLERS
 
 from .versions import NewerIntent

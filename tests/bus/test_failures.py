@@ -151,7 +151,7 @@ async def test_a_message_about_another_query_is_a_dead_letter(system: System, st
     assert (record.stage, record.reason) == (stage, "permanent")
 
 
-@pytest.mark.parametrize("stage", ["synthesize", "critic"])
+@pytest.mark.parametrize("stage", ["retrieve", "synthesize", "critic"])
 async def test_a_message_with_another_intent_is_a_dead_letter(system: System, stage: str) -> None:
     """A label goes from there into the result, and no critic could tell it from the one that was understood."""
 

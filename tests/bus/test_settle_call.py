@@ -18,7 +18,6 @@ from bus.settle import Place, settle_call
 from bus.settler import take_batch
 from bus.wire import Arg
 from contracts import TOPOLOGY, Value
-from contracts.query import query_of
 
 NOW = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
 ASKED = query("secret").model_copy(update={"query_id": "0-q"})
@@ -124,14 +123,6 @@ def test_a_batch_is_bounded_by_count_and_bytes_and_never_empty() -> None:
     assert sizes(6, 4, 1) == [6, 4]
     assert sizes(6, 5) == [6]
     assert sizes(99, 1) == [99]
-
-
-async def test_the_query_is_found_in_every_message() -> None:
-    """A dead letter answers in the asker's session and channel, at whatever stage."""
-    assert query_of(None) is None
-    assert query_of(ASKED) == ASKED
-    for stage in ("understand", "retrieve", "synthesize", "critic"):
-        assert query_of(await message(stage)) == ASKED
 
 
 def test_a_failed_response_says_nothing_of_the_inside() -> None:
