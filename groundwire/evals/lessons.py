@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from .logistic import Lesson, Rows, apply, fit, probabilities
+from .logistic import Rows, apply, fit, probabilities
 
 FOLDS = 5
 STRENGTHS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
@@ -35,7 +35,7 @@ def learn(table: Table, strength: float, without: Sequence[int] = ()) -> Weights
     sets = table.sets[kept]
     counts = 1.0 / np.bincount(sets)[sets]
     counts *= len(counts) / counts.sum()
-    return fit(Lesson(table.names, table.rows[kept], table.wanted[kept], counts), strength)
+    return fit(table.names, table.rows[kept], table.wanted[kept], counts, strength)
 
 
 def strength_of(table: Table) -> float:

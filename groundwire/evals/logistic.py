@@ -1,7 +1,6 @@
 """Logistic regression with an L2 penalty, by Newton's steps: weights for features with names. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,35 +11,30 @@ ENOUGH = 1e-7
 BIAS = "bias"
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """Rows of features, whether each is one to find, and how much each counts."""
+def fit(
+    names: Sequence[str], rows: Rows, wanted: Rows, counts: Rows, strength: float
+) -> dict[str, float]:
+    """The weights, with `bias`; the penalty is on standardised features, divided by `strength`.
 
-    names: tuple[str, ...]
-    rows: Rows
-    wanted: Rows
-    counts: Rows
-
-
-def fit(lesson: Lesson, strength: float) -> dict[str, float]:
-    """The weights, with `bias`; the penalty is on standardised features, divided by `strength`."""
-    mean, spread = lesson.rows.mean(axis=0), lesson.rows.std(axis=0)
+    `wanted`: 1 for each row to find, else 0; `counts`: how much each row counts.
+    """
+    mean, spread = rows.mean(axis=0), rows.std(axis=0)
     spread = np.where(spread > 1e-9, spread, 1.0)
-    rows = np.c_[(lesson.rows - mean) / spread, np.ones(len(lesson.rows))]
-    penalty = np.eye(rows.shape[1]) / strength
+    scaled = np.c_[(rows - mean) / spread, np.ones(len(rows))]
+    penalty = np.eye(scaled.shape[1]) / strength
     penalty[-1, -1] = 1e-6
-    found = np.zeros(rows.shape[1])
+    found = np.zeros(scaled.shape[1])
     for _ in range(STEPS):
-        likely = probabilities(rows @ found)
-        slope = penalty @ found - rows.T @ (lesson.counts * (lesson.wanted - likely))
-        bend = penalty + (rows.T * (lesson.counts * likely * (1.0 - likely))) @ rows
+        likely = probabilities(scaled @ found)
+        slope = penalty @ found - scaled.T @ (counts * (wanted - likely))
+        bend = penalty + (scaled.T * (counts * likely * (1.0 - likely))) @ scaled
         step = np.linalg.solve(bend, slope)
         found = found - step
         if float(np.abs(step).max()) < ENOUGH:
             break
     weights = found[:-1] / spread
     bias = float(found[-1] - weights @ mean)
-    return {**dict(zip(lesson.names, map(float, weights), strict=True)), BIAS: bias}
+    return {**dict(zip(names, map(float, weights), strict=True)), BIAS: bias}
 
 
 def probabilities(odds: Rows) -> Rows:

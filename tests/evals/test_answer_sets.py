@@ -18,7 +18,7 @@ from groundwire.evals.lessons import (
     strength_of,
     strengths_without,
 )
-from groundwire.evals.logistic import Lesson, apply, fit, probabilities
+from groundwire.evals.logistic import apply, fit, probabilities
 
 
 def clapnq(folder: Path) -> Path:
@@ -107,7 +107,7 @@ def test_weights_are_learned_that_tell_apart() -> None:
     """A feature that decides has a weight of its sign, a constant one none; weights are of raw features."""
     rows = np.array([[0.0, 5.0], [1.0, 5.0], [10.0, 5.0], [11.0, 5.0]])
     wanted = np.array([0.0, 0.0, 1.0, 1.0])
-    weights = fit(Lesson(("far", "same"), rows, wanted, np.ones(4)), strength=1.0)
+    weights = fit(("far", "same"), rows, wanted, np.ones(4), strength=1.0)
     assert weights["far"] > 0.0
     assert weights["same"] == pytest.approx(0.0, abs=1e-9)
     likely = probabilities(apply(("far", "same"), rows, weights))
@@ -136,3 +136,13 @@ def test_each_set_counts_as_much() -> None:
     sets = np.r_[np.zeros(10, int), np.ones(100, int)]
     weights = learn(Table(("none",), rows, wanted, np.zeros(110, int), sets), 1.0)
     assert weights["bias"] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_table_without_folds_is_learned_as_its_other_rows_alone() -> None:
+    """To the last bit: nothing of a fold that is left out gets in."""
+    random = np.random.default_rng(2)
+    rows, folds_of = random.normal(size=(60, 2)), np.arange(60) % FOLDS
+    wanted, sets = random.random(60).round(), np.zeros(60, int)
+    kept = folds_of != 1
+    found = learn(Table(("a", "b"), rows, wanted, folds_of, sets), 0.1, [1])
+    assert found == fit(("a", "b"), rows[kept], wanted[kept], np.ones(kept.sum()), 0.1)
