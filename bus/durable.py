@@ -26,9 +26,9 @@ async def confirm_stored(wire: Wire, query_id: str, *, replicas: int, timeout_s:
     try:
         confirmed = await _confirmed(wire, replicas, timeout_ms)
     except Unreachable as error:
-        raise NotDurable(f"the connection broke: {error}", query_id=query_id) from error
+        raise NotDurable(_broke(query_id, str(error)), query_id=query_id) from error
     if wire.connection_number != writing:
-        raise NotDurable("the connection broke between write and confirmation", query_id=query_id)
+        raise NotDurable(_broke(query_id, "it is another one now"), query_id=query_id)
     if not confirmed:
         if wire.is_replicated:
             await wire.look_again()  # perhaps this is a primary that others have left
@@ -36,6 +36,10 @@ async def confirm_stored(wire: Wire, query_id: str, *, replicas: int, timeout_s:
             f"{query_id} is accepted, but {_MISSING[wire.is_replicated]}",
             query_id=query_id,
         )
+
+
+def _broke(query_id: str, why: str) -> str:
+    return f"{query_id} is accepted, but the connection broke before that was confirmed: {why}"
 
 
 _MISSING = {

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from contracts import ChannelPayload, FormattedResponse, Head, Value, ids
 from contracts.about import query_of
-from contracts.base import Value as _Value
 from contracts.envelope import encode, encode_next, first_envelope, iso
 from contracts.query import Query
 
@@ -18,7 +17,7 @@ FAILED_MESSAGE = (
 )
 
 
-class DeadRecord(_Value):
+class DeadRecord(Value):
     """One dead letter as the operator reads it: ids, counts and digests, no text of the question."""
 
     query_id: str
