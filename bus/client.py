@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from pydantic_core import PydanticSerializationError
 from redis import exceptions as errors
@@ -42,6 +42,7 @@ from .survey import require_all, survey
 from .verify import Proof, Verification, verify
 from .wire import Wire, Wires, text
 
+T = TypeVar("T")
 _CLOCK_TRUSTED_S = 10.0
 _SUBMIT_TRIES = 5
 _NO_UNICODE = "the question is not valid Unicode (a lone surrogate)"
@@ -279,7 +280,7 @@ class Bus:
 
     async def _refresh_clock(self, lane: int) -> None:
         if self._clock.is_older_than(_CLOCK_TRUSTED_S):
-            self._clock.set(time_reply_ms(await self._wires[lane].call("TIME")))
+            self._clock.set(time_reply_ms(await _repeated(lambda: self._wires[lane].call("TIME"))))
 
     def _stamp(
         self, query: Query, key: str | None, context: Context | None
@@ -339,20 +340,13 @@ class Bus:
         self, lane: int, keys: list[str], args: list[str | bytes | int]
     ) -> list[tuple[bytes, bytes]]:
         """The ids are minted: a submit whose reply was lost is repeated and reads KNOWN."""
-        pause = Pause()
-        for left in reversed(range(_SUBMIT_TRIES)):
-            try:
-                answers: list[tuple[bytes, bytes]] = await self._wires[lane].script(
-                    "submit", keys, args
-                )
-                return answers
-            except Unreachable:
-                if not left:
-                    raise
-            except errors.ResponseError as error:
-                raise Transient(f"the server refused the query: {error}") from error
-            await pause.wait()
-        raise AssertionError("the last try returns or raises")
+        try:
+            answers: list[tuple[bytes, bytes]] = await _repeated(
+                lambda: self._wires[lane].script("submit", keys, args)
+            )
+        except errors.ResponseError as error:
+            raise Transient(f"the server refused the query: {error}") from error
+        return answers
 
     def _accepted(self, status: str, query_id: str) -> str:
         match status.partition(" "):
@@ -382,6 +376,17 @@ def _chunks(wanted: Sequence[tuple[str, Opening]]) -> list[list[tuple[str, Openi
             size = len(opening.body)
         chunks[-1].append((key, opening))
     return chunks
+
+
+async def _repeated(ask: Callable[[], Awaitable[T]]) -> T:
+    """What a server says that may be away for a moment: a replica takes over in about a second."""
+    pause = Pause()
+    for _ in range(_SUBMIT_TRIES - 1):
+        try:
+            return await ask()
+        except Unreachable:
+            await pause.wait()
+    return await ask()
 
 
 async def _all(do: Callable[[int], Awaitable[list[str]]], lanes: Iterable[int]) -> list[list[str]]:

@@ -1,10 +1,20 @@
 import asyncio
+from typing import Any
 
 import pytest
-from bus_system import FAST, System, query
+from bus_system import FAST, FakeBackend, System, query
+from redis import exceptions as errors
 
 from bus import Backend
-from contracts import IdempotencyConflict, Invalid, Overloaded, Query, ResultTimeout
+from contracts import (
+    IdempotencyConflict,
+    Invalid,
+    Overloaded,
+    Query,
+    ResultTimeout,
+    Unreachable,
+)
+from contracts.address import Node
 from contracts.ids import lane_of_query
 
 pytest_plugins = ("bus_fixtures",)
@@ -158,3 +168,35 @@ async def test_labels_and_channel_travel_with_the_question(system: System) -> No
     [arrived] = seen
     assert arrived.asked_at is not None
     assert arrived == asked.model_copy(update={"query_id": query_id, "asked_at": arrived.asked_at})
+
+
+class Refusing(FakeBackend):
+    """A server that refuses so many connections."""
+
+    refusals = 0
+
+    async def connect(self, lane: int, timeout_s: float, node: Node | None = None) -> Any:
+        """Refused while there are refusals left."""
+        if self.refusals:
+            self.refusals -= 1
+            raise errors.ConnectionError("refused")
+        return await super().connect(lane, timeout_s, node)
+
+
+async def test_a_submit_waits_for_the_server_s_time_as_for_its_answer() -> None:
+    """A client that hasn't asked for it lately asks first: a server that is away for a moment refuses no query."""
+    backend = Refusing()
+    async with System(backend) as system:
+        await system.bus.close()
+        backend.refusals = 3
+        await system.bus.submit(query("first"))
+        assert backend.refusals == 0
+        await system.bus.close()
+        backend.refusals = 3
+        await system.bus.submit(query("second"))
+        assert (await system.bus.status()).accepted == 2
+        await system.bus.close()
+        backend.refusals = 100
+        with pytest.raises(Unreachable, match="refused"):
+            await system.bus.submit(query("third"))
+    assert backend.refusals == 95
