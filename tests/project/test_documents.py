@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from .repository import ROOT, files
 
 PAGES = files("*.md", ":!examples/*/*", ":!tests")
 _LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]+)?(#[^)\s]+)?\)")
+_FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 _MACHINE = re.compile(r"(?<![\w.])/(?:work|root|home/[a-z]+|Users)/(?!groundwire)[\w.]")
 _REGISTRY = re.compile(r"files\.pythonhosted\.org|pypi\.org/simple|index-url|registry\.npmjs")
 
@@ -23,12 +25,25 @@ def _text(path: Path) -> str:
 
 
 def _anchors(page: str) -> set[str]:
-    """The anchors that GitHub gives a page's headings."""
-    headings = re.findall(r"^#+ (.+)$", page, re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """The anchors that GitHub gives a page's headings: what is fenced has none, a second of a name gets a number."""
+    headings = re.findall(r"^#{1,6} (.+)$", _FENCED.sub("", page), re.MULTILINE)
+    plain = (re.sub(r"\]\([^)]*\)", "", heading.lower()) for heading in headings)
+    named = [re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain]
+    before = Counter[str]()
+    found = set[str]()
+    for name in named:
+        found.add(f"{name}-{before[name]}" if before[name] else name)
+        before[name] += 1
+    return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_anchors_are_those_that_a_reader_can_follow() -> None:
+    """No comment in a block of commands, and the second heading of a name under its number."""
+    page = "# One `two`\n```\n# three\n```\n## [Four](x.md)\n### one two\n"
+    assert _anchors(page) == {"one-two", "four", "one-two-1"}
+
+
+@pytest.mark.parametrize("page", files("*.md"), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_link_of_a_page_leads_to_a_file(page: Path) -> None:
     """A relative link names a file or folder that exists, and its anchor a heading in it."""
     for target, anchor in _LINK.findall(_text(page)):
