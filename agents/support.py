@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Protocol
 
 from .tokens import stem, words
 
@@ -39,14 +38,6 @@ _COUNTS = "zero one two three four five six seven eight nine ten eleven twelve"
 COUNTS = {word: str(count) for count, word in enumerate(_COUNTS.split())}
 _NAME = re.compile(r"(?<![.!?:;\"“(])\s([^\W\d_a-z][\w'’-]+)")
 _ORDINAL = re.compile(r"^(\d+)(?:st|nd|rd|th|s)$")
-
-
-class Support(Protocol):
-    """Judges whether evidence bears a claim out."""
-
-    def __call__(self, claim: str, evidence: Sequence[str]) -> float:
-        """The probability that these sentences, in their order, bear the claim out."""
-        ...
 
 
 @dataclass(frozen=True)

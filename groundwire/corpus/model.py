@@ -99,10 +99,6 @@ class Document:
         """The words of one of its passages."""
         return self.text[passage.char_start : passage.char_end]
 
-    def context_of(self, passage: Passage) -> str:
-        """The words that one of its passages needs beside its own; empty where it needs none."""
-        return "" if passage.context is None else self.text[slice(*passage.context)]
-
     def passage(self, passage_id: str) -> Passage | None:
         """The passage of this id, or the one that its two ids join, if the document has it."""
         known = self._by_id.get(passage_id)

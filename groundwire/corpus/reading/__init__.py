@@ -3,10 +3,10 @@
 What can't be read is a value with its reason, and the rest goes in.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
-from ..model import Document, Problem
+from ..model import Problem
 from . import answers, listing, loading, pages, ready
 from .docx import docx
 from .html import html
@@ -22,7 +22,6 @@ __all__ = [
     "SourceFile",
     "list_sources",
     "load_source",
-    "read_all",
     "read_source",
 ]
 
@@ -73,28 +72,3 @@ def read_source(source: Source) -> Reading:
     if reader is None:
         return Reading.refused(source, f"no reader for {ending or 'a file without an ending'}")
     return reader(source)
-
-
-def read_all(paths: Iterable[Path]) -> tuple[list[Document], list[Problem], list[str]]:
-    """The documents of all paths, what could not be read, and what was ignored. Ids are unique."""
-    listed = list_sources(paths)
-    documents: dict[str, Document] = {}
-    problems = listed.problems
-    for reading in _readings(listed.files):
-        problems.extend(reading.problems)
-        for document in reading.documents:
-            if document.doc_id in documents:
-                reason = f"another document has the id {document.doc_id!r}"
-                problems.append(Problem(document.source, reason))
-            else:
-                documents[document.doc_id] = document
-    return list(documents.values()), problems, listed.ignored
-
-
-def _readings(files: Iterable[SourceFile]) -> Iterator[Reading]:
-    for file in files:
-        source = load_source(file)
-        if isinstance(source, Problem):
-            yield Reading(problems=(source,))
-        else:
-            yield read_source(source)
