@@ -1,4 +1,4 @@
-"""The process that bears workers: `python -m groundwire.forked FD`, for `groundwire.nursery`.
+"""The process that bears workers: `python -m groundwire.forked FD MODULE`, for `groundwire.nursery`.
 
 It imports and opens what workers need, once, and then only forks and waits: what was loaded is shared memory,
 and a worker that died is back in milliseconds. No loop and no thread of ours: a lock that another thread holds
@@ -6,6 +6,7 @@ at a fork stays locked in the child for ever.
 """
 
 import gc
+import importlib
 import json
 import os
 import select
@@ -30,8 +31,9 @@ class Forker:
     **Invariant**: only this process holds `_life`, whose other end every child watches.
     """
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, program: str) -> None:
         self._connection = connection
+        self._program = program
         self._lifeline, self._life = os.pipe()
         self._woken, self._waker = os.pipe()
         os.set_blocking(self._waker, False)
@@ -71,8 +73,7 @@ class Forker:
     def _live(self, arguments: list[str], log_file: Path) -> NoReturn:
         self._let_go()
         _take_place(arguments[0], log_file)
-        from groundwire.worker import main
-
+        main = importlib.import_module(self._program).main
         sys.exit(main([*arguments, "--lifeline", str(self._lifeline)]))
 
     def _let_go(self) -> None:
@@ -139,7 +140,7 @@ def _ending_with(connection: int) -> Iterator[None]:
 
 
 def main() -> int:
-    """Serve the connection that was inherited; the exit code."""
+    """Serve the connection that was inherited, with workers of the module that is named; the exit code."""
     stranger = foreign_owner()
     if stranger is not None:
         sys.stderr.write(f"groundwire: {stranger}\n")
@@ -149,12 +150,12 @@ def main() -> int:
         signal.SIGHUP, signal.SIG_IGN
     )  # a child that is too young to hear it reads anew anyway
     _call_me("nursery")
-    forker = Forker(socket.socket(fileno=int(sys.argv[1])))
-    with _ending_with(int(sys.argv[1])):
-        from groundwire.settings import load_settings
-        from groundwire.wiring.preloading import preload
-
-        preload(load_settings(os.environ, Path.cwd()).profile)
+    connection, program = int(sys.argv[1]), sys.argv[2]
+    forker = Forker(socket.socket(fileno=connection), program)
+    with _ending_with(connection):
+        module = importlib.import_module(program)
+        if hasattr(module, "preload"):
+            module.preload()
     gc.collect()
     gc.freeze()  # a collection in a child would write to every page that it shares
     forker.run()

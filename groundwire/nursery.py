@@ -54,7 +54,11 @@ class Nursery:
     socket that the other side sees closed.
     """
 
-    def __init__(self, log_file: Path, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, log_file: Path, env: Mapping[str, str], *, program: str = "groundwire.worker"
+    ) -> None:
+        """`program`: a module whose `main` is a worker; its import, and its `preload` if it has one, come before."""
+        self.program = program
         self._log_file = log_file
         self._env = {**env, "TOKENIZERS_PARALLELISM": "false"}  # its threads don't survive a fork
         self._process: asyncio.subprocess.Process | None = None
@@ -96,7 +100,8 @@ class Nursery:
         with theirs:
             try:
                 self._process = await asyncio.create_subprocess_exec(
-                    *(sys.executable, "-P", "-m", "groundwire.forked", str(theirs.fileno())),
+                    *(sys.executable, "-P", "-m", "groundwire.forked"),
+                    *(str(theirs.fileno()), self.program),
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=output,
                     stderr=output,

@@ -286,12 +286,12 @@ def successor_name(consumer: str, number: int) -> str:
     return f"{consumer}.{number}"
 
 
-def worker_command(stage: str, *options: str) -> MakeCommand:
-    """The command of one worker of a stage, as a process of its own."""
+def worker_command(stage: str, *options: str, program: str = "groundwire.worker") -> MakeCommand:
+    """The command of one worker of a stage, as a process of its own; `program` is the module that is one."""
 
     def command(consumer: str, lifeline: int) -> Sequence[str]:
         # -P: the folder that someone runs us in may hold a folder called `agents`.
-        python = (sys.executable, "-P", "-m", "groundwire.worker", stage)
+        python = (sys.executable, "-P", "-m", program, stage)
         return (*python, "--consumer", consumer, "--lifeline", str(lifeline), *options)
 
     return command

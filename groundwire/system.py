@@ -17,22 +17,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bus import Bus
 from contracts import TOPOLOGY, GroundwireError, Invalid, NoSystem, Unreachable
 from groundwire import logs
+from groundwire.births import starting
 from groundwire.changes import FIXED, SERVER, change
 from groundwire.client import bus_config, origin, server_at
 from groundwire.corpus import is_root
 from groundwire.embedded import EmbeddedServer, SystemLock, SystemState
-from groundwire.nursery import CAN_FORK, Child, Nursery
+from groundwire.nursery import Nursery
 from groundwire.pins import worker_environment, write_pins
 from groundwire.settings import Settings, redact_url
-from groundwire.supervisor import (
-    Birth,
-    Start,
-    Supervisor,
-    WorkerSpec,
-    as_command,
-    child_environment,
-    worker_command,
-)
+from groundwire.supervisor import Supervisor, WorkerSpec, child_environment
 from groundwire.wiring import Intake, assemble, endpoint_of, grow_corpus, ingest_corpus
 
 if TYPE_CHECKING:
@@ -104,8 +97,10 @@ async def running_system(
         nursery = Nursery(settings.home / "logs" / "nursery.log", child_environment(env))
         pins = settings.home / "workers.json"
         write_pins(pins, settings)
-        start = partial(_start, nursery, pins)
-        specs = [WorkerSpec(name, count, start(name)) for name, count in counts.items()]
+        specs = [
+            WorkerSpec(name, count, starting(nursery, name, "--variables", str(pins)))
+            for name, count in counts.items()
+        ]
 
         async def on_death(stage: str, consumer: str, code: int) -> None:
             for name in supervisor.names_of(consumer):
@@ -141,19 +136,6 @@ async def running_system(
             await supervisor.stop(settings.grace_s + 1)
             await nursery.close()
             on_step("stopping the server")
-
-
-def _start(nursery: Nursery, pins: Path, stage: str) -> Start:
-    """How a worker of the stage is started: forked where a process can be, else as a command."""
-    variables = ("--variables", str(pins))
-    if not CAN_FORK:
-        return as_command(worker_command(stage, *variables))
-
-    async def start(birth: Birth) -> Child:
-        arguments = [stage, "--consumer", birth.consumer, *variables]
-        return await nursery.bear(arguments, birth.log_file)
-
-    return start
 
 
 @asynccontextmanager

@@ -45,6 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
 
 
+def preload() -> None:
+    """Import and open what workers need, in a process that will be forked into them."""
+    from groundwire.settings import load_settings
+    from groundwire.wiring.preloading import preload
+
+    preload(load_settings(os.environ, Path.cwd()).profile)
+
+
 def run_worker(
     stage: str,
     *,

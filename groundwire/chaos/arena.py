@@ -20,16 +20,18 @@ from bus.results import lanes_of, latest, streams_of
 from bus.wire import Arg, Wires
 from contracts import TOPOLOGY, NotDurable, Transient, Unreachable
 from contracts.address import parse_address
+from groundwire.births import starting
 from groundwire.embedded import TemporaryServer
 from groundwire.embedded.several import TemporaryCluster
-from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec, as_command
+from groundwire.nursery import Nursery
+from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec, child_environment
 
 from .book import Book
 from .load import Load
 from .plan import Need, Strike
 from .proxy import Proxy
 from .site import Guest, Site, keys_like, open_site
-from .worker import Brief, command
+from .worker import PROGRAM, Brief
 
 T = TypeVar("T")
 OnDeath = Callable[[str, str, int], Awaitable[None]]
@@ -122,7 +124,8 @@ class Arena:
     wires: Wires
     direct: Bus
     start: Start
-    brief: Path
+    spec: Callable[..., WorkerSpec]
+    """Of a stage, so many workers, with these further options."""
     on_death: OnDeath
     """What a supervisor does about a worker that died."""
     killing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -209,8 +212,8 @@ class Arena:
     @asynccontextmanager
     async def newer_worker(self, stage: str) -> AsyncIterator[None]:
         """One more worker of the stage, of the next version, kept alive like the others."""
-        specs = [WorkerSpec(stage, 1, as_command(command(stage, self.brief, "--newer")))]
-        logs = self.brief.parent / "newer"
+        specs = [self.spec(stage, 1, "--newer")]
+        logs = self.site.home / "newer"
         async with Supervisor(specs, logs=logs, on_death=self.on_death) as supervisor:
             await supervisor.start()
             yield
@@ -240,13 +243,16 @@ async def open_arena(setup: Setup, seed: int) -> AsyncIterator[Arena]:
         async def on_death(stage: str, consumer: str, code: int) -> None:
             await load.bus.pronounce_dead(stage, consumer)
 
-        specs = [
-            WorkerSpec(stage.name, setup.workers, as_command(command(stage.name, brief)))
-            for stage in TOPOLOGY.stages
-        ]
-        async with Supervisor(
-            specs, logs=setup.logs or site.home / "logs", on_death=on_death
-        ) as supervisor:
+        logs = setup.logs or site.home / "logs"
+        nursery = Nursery(logs / "nursery.log", child_environment(os.environ), program=PROGRAM)
+        stack.push_async_callback(nursery.close)
+
+        def spec(stage: str, count: int, *options: str) -> WorkerSpec:
+            options = ("--brief", str(brief), *options)
+            return WorkerSpec(stage, count, starting(nursery, stage, *options))
+
+        specs = [spec(stage.name, setup.workers) for stage in TOPOLOGY.stages]
+        async with Supervisor(specs, logs=logs, on_death=on_death) as supervisor:
             start = await _start(direct, wires)
             await supervisor.start()
             try:
@@ -261,7 +267,7 @@ async def open_arena(setup: Setup, seed: int) -> AsyncIterator[Arena]:
                         wires=wires,
                         direct=direct,
                         start=start,
-                        brief=brief,
+                        spec=spec,
                         on_death=on_death,
                         afterwards=afterwards,
                     )

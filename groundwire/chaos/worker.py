@@ -18,12 +18,13 @@ from bus import BusConfig, Tls, UrlBackend, Worker
 from contracts import Stage
 from groundwire import logs, loop
 from groundwire.lifeline import watch_lifeline
-from groundwire.supervisor import MakeCommand
+from groundwire.supervisor import MakeCommand, worker_command
 
 from .agents import handler_of
 from .site import NO_TLS
 from .versions import NEWER, PRESENT
 
+PROGRAM = "groundwire.chaos.worker"
 _PR_SET_PDEATHSIG = 1
 
 
@@ -55,15 +56,9 @@ class Brief:
         return cls(told["url"], BusConfig(**told["config"]), tls)
 
 
-def command(stage: str, brief: Path, *options: str) -> MakeCommand:
-    """The command of one such worker, for the supervisor."""
-
-    def make(consumer: str, lifeline: int) -> Sequence[str]:
-        python = (sys.executable, "-P", "-m", "groundwire.chaos.worker", stage)
-        told = ("--consumer", consumer, "--lifeline", str(lifeline), "--brief", str(brief))
-        return (*python, *told, *options)
-
-    return make
+def command(stage: str, brief: Path) -> MakeCommand:
+    """The command of one such worker, as a process of its own."""
+    return worker_command(stage, "--brief", str(brief), program=PROGRAM)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _die_with_parent() -> None:
-    """Linux: the kernel ends this process with the run that froze it; a frozen one sees no lifeline."""
+    """Linux: the kernel ends this process with its parent, or the run's: a frozen one sees no lifeline."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 

@@ -6,11 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from e2e.machine import descendants, eventually
 
 from contracts import Query, Transient
 from groundwire.chaos.agents import Mark, handler_of, mark_of, natural_s
@@ -21,6 +20,7 @@ from groundwire.chaos.faults import FAULTS, faults_named
 from groundwire.chaos.load import LARGE
 from groundwire.chaos.plan import Fault, Strike
 from groundwire.cli.app import run
+from groundwire.embedded.process import is_running
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
 
@@ -177,28 +177,28 @@ def test_nothing_is_left_behind_however_it_ends(
         env=os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
         stderr=subprocess.DEVNULL,
     )
+    family: set[int] = set()
+
+    def one_is_frozen() -> bool:
+        family.update(descendants(process.pid))
+        return any(state.startswith("T") for state in _states(family))
+
     try:
-        _eventually(lambda: any(state.startswith("T") for state in _states(tmp_path)), 90)
+        eventually(one_is_frozen, "a frozen worker", 90, every_s=0.1)
         process.send_signal(number)
         assert process.wait(timeout=60) == code
     finally:
         process.kill()
-    _eventually(lambda: not _states(tmp_path) and not any(tmp_path.iterdir()), 15)
+    eventually(lambda: not any(map(is_running, family)), f"the end of {family}", 15)
+    eventually(lambda: not any(tmp_path.iterdir()), "an empty folder", 15)
 
 
-def _eventually(condition: Callable[[], bool], within_s: float) -> None:
-    deadline = time.monotonic() + within_s
-    while not condition():
-        assert time.monotonic() < deadline, f"not so within {within_s:g} s"
-        time.sleep(0.05)
-
-
-def _states(folder: Path) -> list[str]:
-    """The states of all processes that name the folder: `T` is frozen."""
+def _states(pids: set[int]) -> list[str]:
+    """How these processes are: `T` is frozen."""
     listed = subprocess.run(
-        ["ps", "-ww", "-eo", "stat,args"], capture_output=True, text=True, check=True
+        ["ps", "-A", "-o", "pid=,stat="], capture_output=True, text=True, check=True
     )
-    return [line for line in listed.stdout.splitlines() if str(folder) in line]
+    return [state for pid, state in map(str.split, listed.stdout.splitlines()) if int(pid) in pids]
 
 
 def test_faults_are_listed_and_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,12 +30,14 @@ START_S = 120.0
 """For five processes on a busy machine; a start takes about four seconds on an idle one."""
 
 
-def eventually(condition: Callable[[], object], what: str, within_s: float = 10.0) -> None:
+def eventually(
+    condition: Callable[[], object], what: str, within_s: float = 10.0, every_s: float = 0.01
+) -> None:
     """Return once the condition holds; fail when it doesn't in time."""
     deadline = time.monotonic() + within_s
     while not condition():
         assert time.monotonic() < deadline, f"{what}: not within {within_s:g} s"
-        time.sleep(0.01)
+        time.sleep(every_s)
 
 
 @dataclass(frozen=True)

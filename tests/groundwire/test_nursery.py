@@ -17,14 +17,14 @@ WORKER = ("critic", "--consumer", "host-1")
 
 
 @asynccontextmanager
-async def nursery_in(folder: Path) -> AsyncIterator[Nursery]:
-    """A nursery whose workers wait for documents for ever."""
+async def nursery_in(folder: Path, program: str = "groundwire.worker") -> AsyncIterator[Nursery]:
+    """A nursery; the workers of groundwire.worker wait for documents for ever."""
     env = environment(
         GROUNDWIRE_HOME=str(folder / "home"),
         GROUNDWIRE_REDIS_URL="redis://127.0.0.1:1",
         GROUNDWIRE_PROFILE="reference",
     )
-    nursery = Nursery(folder / "nursery.log", env)
+    nursery = Nursery(folder / "nursery.log", env, program=program)
     try:
         yield nursery
     finally:
@@ -60,6 +60,15 @@ async def test_every_death_is_told_by_its_code(tmp_path: Path) -> None:
         assert "--huh" in log.read_text()
         os.kill(killed.pid, signal.SIGKILL)
         assert await killed.wait() == -signal.SIGKILL
+
+
+async def test_children_are_workers_of_the_nursery_s_program(tmp_path: Path) -> None:
+    """Also of one that has nothing to preload: here it says what it lacks."""
+    async with nursery_in(tmp_path, "groundwire.chaos.worker") as nursery:
+        log = tmp_path / "critic.log"
+        assert await (await nursery.bear(WORKER, log)).wait() == 2
+    assert "python -m groundwire.chaos.worker: error:" in log.read_text()
+    assert "--brief" in log.read_text()
 
 
 async def test_children_end_with_their_nursery_and_the_next_birth_has_a_new_one(

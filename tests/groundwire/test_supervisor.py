@@ -198,6 +198,8 @@ def test_consumer_names_are_never_the_same_twice() -> None:
 def test_a_workers_command_names_stage_consumer_and_lifeline() -> None:
     """What groundwire.worker is started with; -P keeps the user's folder off its path."""
     command = worker_command("critic", "--concurrency", "4")("host-1", 7)
+    another = worker_command("critic", program="groundwire.chaos.worker")("host-1", 7)
+    assert another[3:5] == ("groundwire.chaos.worker", "critic")
     assert command[1:] == (
         *("-P", "-m", "groundwire.worker", "critic"),
         *("--consumer", "host-1", "--lifeline", "7", "--concurrency", "4"),

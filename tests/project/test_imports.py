@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,11 +34,11 @@ READS_ENVIRONMENT = {
     "groundwire/cli/context.py": "an entry point: hands it to settings",
     "groundwire/client.py": "an entry point: hands it to settings",
     "groundwire/worker.py": "an entry point: hands it to settings",
-    "groundwire/forked.py": "an entry point: hands it to settings",
     "groundwire/models/onnx.py": "switches the telemetry of its library off",
     "groundwire/threads.py": "tells libraries how many threads to compute with",
     "groundwire/system.py": "passes it on to the workers",
     "groundwire/supervisor.py": "passes it on to the workers",
+    "groundwire/chaos/arena.py": "passes it on to the workers",
     "groundwire/embedded/guard.py": "passes PATH on to the server",
     "groundwire/embedded/binary.py": "looks for a server program on PATH",
 }
@@ -49,9 +50,15 @@ def _where(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
+def _nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Everything in a module. Parsed once: to read all of them takes a second."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def _imported(path: Path) -> Iterator[str]:
     """The top-level names that a module imports, at any depth; its own package for relative ones."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -85,7 +92,7 @@ def test_settings_alone_reads_the_environment() -> None:
     """`os.environ` is touched only by settings' callers and by those who start processes."""
     readers = set()
     for path in MODULES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in _nodes(path):
             if isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv", "environb"):
                 readers.add(_where(path))
     assert readers <= set(READS_ENVIRONMENT), readers - set(READS_ENVIRONMENT)
@@ -96,7 +103,7 @@ def test_relative_inside_a_package_absolute_across() -> None:
     selfish = {
         f"{_where(path)}:{node.lineno}"
         for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in _nodes(path)
         if isinstance(node, ast.ImportFrom) and not node.level
         if (node.module or "").partition(".")[0] == path.relative_to(ROOT).parts[0] != "groundwire"
     }

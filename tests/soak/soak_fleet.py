@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-import sys
+import os
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,12 +15,15 @@ from bus_system import STAGES, System, soon, url_backend
 
 from bus import BusConfig
 from contracts import TOPOLOGY, Query
+from groundwire.births import starting
 from groundwire.chaos.agents import Kind, Mark
 from groundwire.chaos.worker import Brief
 from groundwire.embedded import TemporaryServer, temporary_server
-from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec, as_command
+from groundwire.nursery import Nursery
+from groundwire.supervisor import Supervisor, WorkerInfo, WorkerSpec, child_environment
 
-_SCRIPT = Path(__file__).with_name("soak_worker.py")
+_HERE = Path(__file__).parent
+_ENV = child_environment(os.environ | {"PYTHONPATH": str(_HERE)})
 START_S = 60.0
 
 
@@ -51,6 +54,7 @@ class Fleet:
     system: System
     server: TemporaryServer
     folder: Path
+    nursery: Nursery
     crews: list[Crew] = field(default_factory=list)
 
     @asynccontextmanager
@@ -76,16 +80,13 @@ class Fleet:
                 await self.system.bus.pronounce_dead(stage, consumer)
 
         def spec(stage: str) -> WorkerSpec:
-            def command(consumer: str, lifeline: int) -> Sequence[str]:
-                told = ("--consumer", consumer, "--lifeline", str(lifeline), "--brief", str(brief))
-                runs = ("--runs", str(self.folder / f"runs-{stage}"), "--release", str(release))
-                return (sys.executable, "-P", str(_SCRIPT), stage, *told, *runs)
-
-            return WorkerSpec(stage, count, as_command(command))
+            told = ("--brief", str(brief), "--release", str(release))
+            runs = ("--runs", str(self.folder / f"runs-{stage}"))
+            return WorkerSpec(stage, count, starting(self.nursery, stage, *told, *runs))
 
         logs = self.folder / f"logs-{number}"
         supervisor = Supervisor(
-            [spec(stage) for stage in stages or STAGES], logs=logs, on_death=on_death
+            [spec(stage) for stage in stages or STAGES], logs=logs, on_death=on_death, env=_ENV
         )
         crew = Crew(supervisor, logs)
         self.crews.append(crew)
@@ -152,7 +153,9 @@ async def open_fleet(folder: Path, config: BusConfig) -> AsyncIterator[Fleet]:
     async with AsyncExitStack() as stack:
         server = stack.enter_context(temporary_server("always"))
         system = await stack.enter_async_context(System(url_backend(server.url), config))
-        yield Fleet(system, server, folder)
+        nursery = Nursery(folder / "nursery.log", _ENV, program="soak_worker")
+        stack.push_async_callback(nursery.close)
+        yield Fleet(system, server, folder, nursery)
 
 
 def work_stream(fleet: Fleet, stage: str) -> str:

@@ -8,7 +8,9 @@ import argparse
 import asyncio
 import os
 import signal
+import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from groundwire.lifeline import watch_lifeline
 _SPINS_AT_MOST_S = 2.0
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run until SIGTERM or the end of the lifeline."""
     parser = argparse.ArgumentParser()
     parser.add_argument("stage")
@@ -32,8 +34,8 @@ def main() -> None:
     parser.add_argument("--brief", type=Path, required=True)
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--release", type=int, default=1)
-    options = parser.parse_args()
-    asyncio.run(_run(options))
+    asyncio.run(_run(parser.parse_args(arguments)))
+    return 0
 
 
 async def _run(options: argparse.Namespace) -> None:
@@ -97,4 +99,4 @@ def query_of(message: Any) -> Query:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
