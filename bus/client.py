@@ -1,7 +1,7 @@
 """The bus from outside: submit a question, wait for its result, follow the results, look at the state."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from types import TracebackType
 from typing import Self, TypeVar
@@ -38,7 +38,7 @@ from .origin import Context, Origin
 from .pause import Pause
 from .results import Result, read_results, streams_of
 from .status import LiveWorkers, SystemStatus, live_workers, read_status
-from .survey import require_all, survey
+from .survey import UnreachableLane, require_all, survey
 from .verify import Proof, Verification, verify
 from .wire import Wire, Wires, text
 
@@ -197,10 +197,13 @@ class Bus:
                 f"no result for {query_id} after {timeout_s:g} s; it is still open"
             ) from None
 
-    async def results(self, outcome: str = "all", *, after: str = "$") -> AsyncIterator[Result]:
+    async def results(
+        self, outcome: str = "all", *, after: str = "$"
+    ) -> AsyncGenerator[Result, None]:
         """Results as they come: `answered`, `out_of_scope`, `rejected`, `failed` or `all`.
 
-        `after`: `$` for those from now on, `0` for all that are kept, or the cursor of a result.
+        `after`: `$` for those from now on, `0` for all that are kept, or the cursor of a result. Those of a lane whose
+        server is away follow once it is back.
         """
         streams = streams_of(outcome, self.config.lanes)
         wires = Wires(self._backend, self.config.reply_timeout_s + 1.0)
@@ -241,6 +244,14 @@ class Bus:
     async def status(self) -> SystemStatus:
         """What is running, waiting, and done, and which lanes' servers don't answer; Unreachable if none does."""
         return await read_status(self._asked, self._topology, self.config.lanes)
+
+    async def unreachable_lanes(self) -> tuple[UnreachableLane, ...]:
+        """The lanes whose servers don't answer; Unreachable if none does."""
+
+        async def look(lane: int) -> None:
+            await (await self._asked(lane)).call("TIME")
+
+        return (await survey(look, self.config.lanes))[1]
 
     async def live_workers(self, stage: str) -> LiveWorkers:
         """How many workers of a stage live; KeyError names the stages there are, Unreachable if no server answers."""

@@ -12,9 +12,11 @@ from redis import exceptions as errors
 from contracts import OUTCOMES, FormattedResponse, Invalid, Unreachable
 from contracts.envelope import Envelope
 
+from .clock import time_reply_ms
 from .delivery import fields_of, order_of
 from .keys import Keys, lane_of_key
 from .pause import Pause
+from .survey import survey
 from .wire import Wire, Wires, is_wrong_type, text
 
 _RESULT: TypeAdapter[Envelope[FormattedResponse]] = TypeAdapter(Envelope[FormattedResponse])
@@ -111,12 +113,13 @@ def lanes_of(streams: Iterable[str]) -> dict[int, list[str]]:
 async def read_results(
     wires: Wires | Mapping[int, Wire], streams: list[str], after: str
 ) -> AsyncGenerator[Result, None]:
-    """Results as they come, for ever; a server that is gone is waited for, and so is a stream of another type."""
+    """Results as they come, for ever; a server that is gone holds up its own lanes alone, until it is back.
+
+    So does a stream of another type, but at the start all wait for it.
+    """
     by_lane = lanes_of(streams)
     if after == "$":
-        waiting = (_positions(wires[lane], named) for lane, named in by_lane.items())
-        found = [pair for part in await asyncio.gather(*waiting) for pair in part.items()]
-        positions = dict(found)
+        positions = await _from_now_on(wires, by_lane)
     else:
         positions = positions_of(after, streams)
     came: asyncio.Queue[_Came | Exception] = asyncio.Queue(_AHEAD)
@@ -136,6 +139,28 @@ async def read_results(
         for reader in readers:
             reader.cancel()
         await asyncio.gather(*readers, return_exceptions=True)
+
+
+async def _from_now_on(
+    wires: Wires | Mapping[int, Wire], by_lane: Mapping[int, list[str]]
+) -> dict[str, str]:
+    """The last id of each stream; where the lane's server is away, the time of those that answer: none comes there."""
+    lanes = list(by_lane)
+
+    async def look(number: int) -> tuple[float, dict[str, str]]:
+        wire, streams = wires[lanes[number]], by_lane[lanes[number]]
+        return time_reply_ms(await wire.call("TIME")), await latest(wire, streams)
+
+    pause = Pause()
+    while True:
+        try:
+            found, away = await survey(look, len(lanes))
+        except (Unreachable, errors.ResponseError) as error:
+            await _until_next_try(pause, error)
+            continue
+        now = f"{int(min(ms for ms, _ in found))}-0"
+        positions = {stream: now for one in away for stream in by_lane[lanes[one.lane]]}
+        return positions | {stream: last for _, part in found for stream, last in part.items()}
 
 
 async def _read_lane(

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from contracts import FormattedResponse, Invalid
 
-from .context import console, json_of, run_async, running_bus, write
+from .context import console, console_err, json_of, run_async, running_bus, write
 
 EPILOG = """Examples:
 
@@ -35,7 +35,10 @@ def tail(
     limit: Annotated[int | None, typer.Option(help="Stop after so many.", min=1)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> int:
-    """Print results as they come, until Ctrl-C or --limit."""
+    """Print results as they come, until Ctrl-C or --limit.
+
+    A lane whose server doesn't answer is named, to standard error; its results follow once it does.
+    """
     if not _AFTER.fullmatch(after):
         raise Invalid(f"--after {after!r}: expected $, 0, or the cursor of a result")
     run_async(_tail(outcome, after, limit, as_json=as_json))
@@ -53,7 +56,9 @@ def first_line(response: FormattedResponse) -> str:
 async def _tail(outcome: str, after: str, limit: int | None, *, as_json: bool) -> None:
     out = console()
     seen = 0
-    async with running_bus() as bus:
+    async with running_bus(opens_partly=True) as bus:
+        for away in await bus.unreachable_lanes():
+            console_err().print(str(away), style="red", markup=False, soft_wrap=True)
         async for result in bus.results(outcome, after=after):
             response = result.response
             if as_json:

@@ -1,7 +1,10 @@
 """Looks at all lanes while the servers of some are away: those that answer are told, the others named."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,6 +12,7 @@ from bus_system import FAST, FakeBackend, System, query, soon
 from redis import exceptions as errors
 
 from bus import Bus, DeadLetterEntry, UnreachableLane
+from bus.failed import failed_envelope
 from bus.keys import Keys
 from contracts import Intent, Misconfigured, Permanent, Query, Unreachable
 from contracts.address import Node
@@ -171,11 +175,53 @@ async def test_a_dead_letter_needs_its_own_lane_alone(
     assert sum(lane.replayed for lane in await three.bus.verify()) == 1
 
 
+async def ended(system: System, lane: int, query_id: str) -> None:
+    """A result on a lane's stream of failed ones."""
+    now = datetime.now(UTC)
+    body = failed_envelope(None, None, query_id, stage="critic", now=now, message="")
+    await system.call("XADD", Keys(lane).of("results.failed"), "*", "event", body)
+
+
+@pytest.mark.parametrize("away", [0, 1])
+async def test_results_of_the_other_lanes_come_while_one_is_away(
+    three: System, backend: Partly, away: int
+) -> None:
+    """Its own follow once it is back, from when they were asked for; a cursor of meanwhile knows from when too."""
+    for lane in range(3):
+        await ended(three, lane, f"{lane}-before")
+    backend.away = {away}
+    async with Bus(backend, THREE, opens_partly=True) as bus:
+        assert [one.lane for one in await bus.unreachable_lanes()] == [away]
+        async with aclosing(bus.results("failed")) as results:
+            coming = asyncio.ensure_future(anext(results))
+
+            async def has_come() -> bool:
+                await ended(three, 2, "2-after")
+                return coming.done()
+
+            await soon(has_come)
+            first = await coming
+            backend.away = set()
+            await ended(three, away, f"{away}-after")
+            seen = {first.response.query_id}
+            async for result in results:
+                seen.add(result.response.query_id)
+                if result.response.query_id.startswith(f"{away}-"):
+                    break
+        assert seen == {"2-after", f"{away}-after"}
+        assert await bus.unreachable_lanes() == ()
+        async with aclosing(bus.results("failed", after=first.cursor)) as again:
+            async for result in again:
+                assert not result.response.query_id.endswith("-before")
+                if result.response.query_id == f"{away}-after":
+                    break
+
+
 async def test_no_server_at_all_is_no_status(three: System, backend: Partly) -> None:
     """Nothing to show is an error, as with one lane."""
     backend.away = {0, 1, 2}
     async with Bus(backend, THREE, opens_partly=True) as bus:
-        looks = (bus.status, bus.prove, bus.dead.list_reachable)
+        looks = (bus.status, bus.prove, bus.unreachable_lanes, bus.dead.list_reachable)
         for look in (*looks, lambda: bus.live_workers("critic")):
             with pytest.raises(Unreachable, match="node-0"):
                 await look()

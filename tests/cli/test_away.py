@@ -1,4 +1,4 @@
-"""`status`, `verify`, `health`, `dead` on a cluster of which a node is away and nobody takes over."""
+"""`status`, `verify`, `health`, `dead`, `tail` on a cluster of which a node is away and nobody takes over."""
 
 import os
 import pty
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bus.failed import DeadRecord
+from bus.failed import DeadRecord, failed_envelope
 from bus.keys import Keys
 from bus.slots import slot_of
 from groundwire.embedded.several import TemporaryCluster
@@ -121,6 +121,23 @@ def test_the_dead_letters_of_the_other_lanes_are_listed_and_can_be_discarded(
         assert on_cluster("dead", "show", letters[0]).code == 3
     left = on_cluster("dead", "list", "--json").json["dead_letters"]
     assert {one["id"] for one in left} == {*letters.values()} - {letters[others[0]]}
+
+
+def test_results_of_the_other_lanes_are_printed(
+    on_cluster: Commands, alone: TemporaryCluster
+) -> None:
+    """The lane whose node is away is named beside them."""
+    assert on_cluster("status").code == 0
+    gone = lanes_with(alone, 0)
+    lane = next(one for one in LANES if one not in gone)
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    body = failed_envelope(None, None, f"{lane}-1", stage="critic", now=now, message="")
+    node = alone.primary_of(slot_of(lane))
+    assert node.ask("XADD", Keys(lane).of("results.failed"), "*", "event", body.decode())
+    with away(alone, 0):
+        done = on_cluster("tail", "failed", "--after", "0", "--limit", "1", "--json")
+        assert (done.code, done.json["query_id"]) == (0, f"{lane}-1")
+        assert re.findall(r"lane (\d) is unreachable", done.err) == [str(one) for one in gone]
 
 
 def bury(cluster: TemporaryCluster, lane: int) -> str:

@@ -137,6 +137,7 @@ def test_an_unknown_key_of_the_file_is_an_error_with_a_near_match(nothing_up: Co
         ["result", "0-1", "--timeout", "1"],
         ["publish", "-"],
         ["dead", "list"],
+        ["tail"],
     ],
     ids=" ".join,
 )
