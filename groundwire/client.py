@@ -69,7 +69,8 @@ async def connect(
 
     `log` is told of every query that is accepted. Where the application traces by OpenTelemetry, so does this: a
     query's trace goes on from the span that is active when it is submitted. `opens_partly`: also while the server of
-    lane 0 is away, so that `status` and `prove` can tell of the other lanes; nothing can be submitted until it is back.
+    lane 0 is away, to look at the other lanes and their dead letters and results; nothing can be submitted until it
+    is back.
     """
     known = settings or load_settings(os.environ, Path.cwd())
     address = url or await system_url(known)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from bus_system import Running, System, holds, leave, query, ready, soon
 
+from bus.wire import text
 from groundwire import noop
 
 pytest_plugins = ("bus_fixtures",)
@@ -260,3 +261,20 @@ async def test_workers_that_vanish_again_and_again_lose_and_double_nothing(real:
     found = await real.settled()
     await asyncio.gather(*(leave(running) for running in workers.values()))
     assert found.outcomes["answered"] == 150
+
+
+async def test_all_leases_are_renewed_however_many(system: System) -> None:
+    """Of its own alone; who handles thousands at a time holds them all as long as it lives."""
+    stream = system.keys.of("queries")
+    await system.call("XGROUP", "CREATE", stream, "understand", "0", "MKSTREAM")
+    for number in range(2_100):
+        await system.call("XADD", stream, "*", "number", number)
+    for name, count in (("mine", 2_000), ("theirs", 100)):
+        read = ("XREADGROUP", "GROUP", "understand", name, "COUNT", count, "STREAMS", stream, ">")
+        [[_, entries]] = await system.call(*read)
+        ids = [entry_id for entry_id, _ in entries]
+        aged = ("IDLE", 3_600_000, "JUSTID")
+        await system.call("XCLAIM", stream, "understand", name, 0, *ids, *aged)
+    assert await system.script("renew", [stream], ["understand", "mine"]) == 2_000
+    rows = await system.call("XPENDING", stream, "understand", "IDLE", 3_000_000, "-", "+", 3_000)
+    assert [text(row[1]) for row in rows] == ["theirs"] * 100
