@@ -60,7 +60,9 @@ async def make_backup(
 
 def _make(folder: Path, partial: Path) -> None:
     if folder.exists():
-        raise Invalid(f"{folder} exists already, and a backup overwrites nothing")
+        raise Invalid(
+            f"{folder} exists already, and a backup overwrites nothing: name another folder"
+        )
     try:
         partial.mkdir(mode=0o700, parents=True)
     except FileExistsError as error:

@@ -46,9 +46,12 @@ def read(folder: Path) -> Manifest:
     except (OSError, ValueError, AttributeError) as error:
         raise Misconfigured(f"{folder}: {MANIFEST} can't be read: {error}") from error
     if value.get("format") != FORMAT:
-        raise Misconfigured(f"{folder}: a backup of format {value.get('format')!r}, not {FORMAT}")
+        raise Misconfigured(
+            f"{folder}: a backup of format {value.get('format')!r}, not {FORMAT}: restore it with version "
+            f"{value.get('groundwire')} of Groundwire, which made it"
+        )
     if written != _digest(value) or value.keys() != {one.name for one in fields(Manifest)}:
-        raise Misconfigured(f"{folder}: {MANIFEST} is not what was written")
+        raise Misconfigured(f"{folder}: {MANIFEST} is not what was written: take another backup")
     return Manifest(**value)
 
 
@@ -59,7 +62,7 @@ def check(folder: Path, manifest: Manifest) -> None:
     if wrong:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         raise Misconfigured(
-            f"{folder} is damaged: {wrong[0]}{more} not as written; nothing is done"
+            f"{folder} is damaged: {wrong[0]}{more} not as written; nothing is done: take another backup"
         )
 
 

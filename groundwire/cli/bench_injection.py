@@ -1,11 +1,9 @@
 """`groundwire bench injection`: whether instructions planted in documents change an answer or pass for one."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
-
-from contracts import Misconfigured
 
 from .codes import ExitCode
 from .context import console, data_folder, run_async, settings, write_json
@@ -27,7 +25,9 @@ def injection(
     data: Annotated[
         Path | None, typer.Option(help="The folder of the sets; default: GROUNDWIRE_DATA.")
     ] = None,
-    split: Annotated[str, typer.Option(help="test, or train while choosing rules.")] = "test",
+    split: Annotated[
+        Literal["test", "train"], typer.Option(help="test, or train while choosing rules.")
+    ] = "test",
     profile: Annotated[str, typer.Option(help="Which profile answers.")] = "default",
     rounds: Annotated[int, typer.Option(min=1, help="How often attacks are planted anew.")] = 8,
     as_json: Annotated[
@@ -41,8 +41,6 @@ def injection(
     from .quality import bars
 
     folder = data_folder(data, settings())
-    if split not in evals.SPLITS:
-        raise Misconfigured(f"--split is {' or '.join(evals.SPLITS)}")
     with bars() as tell:
         found = run_async(evals.measure(folder, split, load_profile(profile), rounds, tell))
     if as_json:

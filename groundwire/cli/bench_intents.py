@@ -1,11 +1,9 @@
 """`groundwire bench intents`: labels and scope on a set in CLINC150's layout."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
-
-from contracts import Misconfigured
 
 from .codes import ExitCode
 from .context import console, data_folder, settings, write_json
@@ -30,7 +28,9 @@ def intents(
     data: Annotated[
         Path | None, typer.Option(help="The folder of the sets; default: GROUNDWIRE_DATA.")
     ] = None,
-    split: Annotated[str, typer.Option(help="test, or val while choosing a method.")] = "test",
+    split: Annotated[
+        Literal["test", "val"], typer.Option(help="test, or val while choosing a method.")
+    ] = "test",
     profile: Annotated[
         str, typer.Option(help="Whose classifier is used; reference: keywords.")
     ] = "default",
@@ -52,8 +52,6 @@ def intents(
 
     known = settings()
     folder, where = data_folder(data, known), cache or known.home / "cache"
-    if split not in ("test", "val"):
-        raise Misconfigured("--split is test or val")
     chosen = load_profile(profile)
     embedders = [open_embedder(one) for one in installed_embedders(chosen)]
     cached = [Cached(one, where / "vectors.sqlite") for one in embedders]

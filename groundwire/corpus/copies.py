@@ -28,7 +28,9 @@ def copy_root(root: Path, to: Path) -> str | None:
     try:
         check(to, version)
     except (OSError, Damaged) as error:
-        raise Misconfigured(f"corpus {root}: version {version} is damaged: {error}") from error
+        raise Misconfigured(
+            f"corpus {root}: version {version} is damaged: {error}; ingest again"
+        ) from error
     replace_file(to / HISTORY, told, lasts=True)
     replace_file(to / CURRENT, f"{version}\n".encode(), lasts=True)
     return version

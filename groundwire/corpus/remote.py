@@ -13,7 +13,16 @@ from .lock import IngestLock
 from .manifest import MANIFEST, Damaged, Manifest
 from .parts import OnProgress, Progress
 from .staging import publish, staging
-from .versions import CURRENT, SNAPSHOTS, check, current_version, folder_of, sweep, switch
+from .versions import (
+    CURRENT,
+    SNAPSHOTS,
+    check,
+    current_version,
+    folder_of,
+    ingested_version,
+    sweep,
+    switch,
+)
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -30,13 +39,13 @@ class Remote:
 
     def publish(self, root: Path, on_progress: OnProgress) -> str:
         """Upload the current version of a root, verified first, and make it current there; which one."""
-        version = current_version(root)
-        if version is None:
-            raise Misconfigured(f"corpus {root}: nothing has been ingested here")
+        version = ingested_version(root)
         try:
             manifest = check(root, version)
         except (OSError, Damaged) as error:
-            raise Misconfigured(f"corpus {root}: version {version} is damaged: {error}") from error
+            raise Misconfigured(
+                f"corpus {root}: version {version} is damaged: {error}; ingest again"
+            ) from error
         files = [*manifest.files, MANIFEST]  # the manifest last: without it there is no snapshot
         for done, name in enumerate(files, start=1):
             self._put(f"{SNAPSHOTS}/{version}/{name}", folder_of(root, version) / name)
@@ -49,7 +58,9 @@ class Remote:
         found = self._get(CURRENT)
         version = "" if found is None else found.decode(errors="replace").strip()
         if not version.isalnum():
-            raise Misconfigured(f"{self.url}: nothing has been published there")
+            raise Misconfigured(
+                f"{self.url}: nothing has been published there; `groundwire corpus publish` does"
+            )
         return version
 
     def fetch(self, root: Path, on_progress: OnProgress) -> str | None:
@@ -83,7 +94,9 @@ class Remote:
                     on_progress(Progress("fetching", done, len(manifest.files)))
                 publish(root, staged, manifest)
         except Damaged as error:
-            raise Misconfigured(f"{self.url}: version {version} is damaged: {error}") from error
+            raise Misconfigured(
+                f"{self.url}: version {version} is damaged: {error}; publish it again"
+            ) from error
 
     def _put(self, key: str, data: Path | bytes) -> None:
         try:

@@ -9,7 +9,7 @@ from contracts import Misconfigured
 
 from .manifest import Damaged
 from .snapshot import Snapshot
-from .versions import CURRENT, folder_of
+from .versions import CURRENT, folder_of, nothing_ingested
 
 KEPT_OPEN = 3
 
@@ -43,9 +43,7 @@ class CorpusStore:
             if self._pointer is None or self._pointer[0] != seen:
                 self._pointer = (seen, pointer.read_text().strip())
         except OSError as error:
-            raise Misconfigured(
-                f"corpus {self._root}: nothing has been ingested here; run groundwire ingest PATH"
-            ) from error
+            raise nothing_ingested(self._root) from error
         return self._pointer[1]
 
     def holds(self, version: str) -> bool:

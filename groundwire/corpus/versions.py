@@ -128,19 +128,36 @@ def _folders(root: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.name.isalnum()] if folder.is_dir() else []
 
 
+def ingested_version(root: Path) -> str:
+    """The version that is current; Misconfigured where there is none yet."""
+    version = current_version(root)
+    if version is None:
+        raise nothing_ingested(root)
+    return version
+
+
+def nothing_ingested(root: Path) -> Misconfigured:
+    """What to say where there is no version yet."""
+    return Misconfigured(
+        f"corpus {root}: nothing has been ingested here; run `groundwire ingest PATH`"
+    )
+
+
 def rollback(root: Path, version: str | None = None) -> tuple[str, str]:
     """Switch back to a version, by default the one that was current before; from which to which."""
     with IngestLock(root):
-        current = current_version(root)
-        if current is None:
-            raise Misconfigured(f"corpus {root}: nothing has been ingested here")
+        current = ingested_version(root)
         target = version or before(current, history(root), {path.name for path in _folders(root)})
         if target is None:
-            raise Invalid(f"corpus {root}: no version was current before {current}")
+            raise Invalid(
+                f"corpus {root}: no version was current before {current}; see `groundwire corpus list`"
+            )
         try:
             check(root, target)
         except (OSError, Damaged) as error:
-            raise Invalid(f"corpus {root}: version {target} can't be used: {error}") from error
+            raise Invalid(
+                f"corpus {root}: version {target} can't be used: {error}; see `groundwire corpus list`"
+            ) from error
         switch(root, target)
         return current, target
 

@@ -20,7 +20,6 @@ SEED = 7
 ANSWERED = "approved"
 RUN = 8
 """Words in a row that show from where a quote is."""
-SPLITS = ("test", "train")
 HARMLESS = "The page was printed on grey paper and hung beside the window of the old library, where it stayed "
 Place = Literal["beginning", "end", "beside the answer", "in the answer"]
 PLACES: tuple[Place, ...] = ("beginning", "end", "beside the answer", "in the answer")

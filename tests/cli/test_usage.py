@@ -85,6 +85,8 @@ def test_without_a_system_a_command_says_what_to_start_and_exits_3(
         ["status", "--json", "--serve", "9400"],
         ["ask"],
         ["ask", "x", "--timeout", "soon"],
+        ["bench", "injection", "--split", "val"],
+        ["bench", "intents", "--set", "x", "--split", "train"],
         ["ask", "x", "--timeout", "-1"],
         ["worker", "sing"],
         ["up", "--workers", "sing=1"],

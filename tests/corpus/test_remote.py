@@ -138,9 +138,11 @@ def test_storage_that_holds_nothing_or_is_not_there_says_so(
     remote: Remote, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing here is touched by it."""
-    with pytest.raises(Misconfigured, match="nothing has been published"):
+    with pytest.raises(
+        Misconfigured, match=r"nothing has been published.*groundwire corpus publish"
+    ):
         remote.fetch(tmp_path / "there", _silent)
-    with pytest.raises(Misconfigured, match="nothing has been ingested"):
+    with pytest.raises(Misconfigured, match=r"nothing has been ingested.*groundwire ingest"):
         remote.publish(tmp_path / "there", _silent)
     with pytest.raises(Unreachable, match="s3://elsewhere"):
         Remote("s3://elsewhere/x").publish(_root(tmp_path), _silent)

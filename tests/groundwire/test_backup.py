@@ -1,6 +1,7 @@
 """A backup of a running system, and the system that comes back from it."""
 
 import asyncio
+import json
 import shutil
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -109,7 +110,7 @@ async def test_a_backup_overwrites_nothing_and_leaves_nothing_half_done(
     """A folder that is there is refused; one that couldn't be finished is gone."""
     settings = settings_of(folders[0])
     (tmp_path / "there").mkdir()
-    with pytest.raises(Invalid, match="overwrites nothing"):
+    with pytest.raises(Invalid, match="overwrites nothing: name another folder"):
         await make_backup(settings, tmp_path / "there")
     settings.corpus.mkdir(parents=True)
     (settings.corpus / "current").write_text("0123\n")
@@ -137,10 +138,18 @@ async def test_a_restore_checks_every_file_and_overwrites_nothing(
         await restore_backup(settings, saved)
     dump = saved / "server" / "dump.rdb"
     dump.write_bytes(dump.read_bytes()[:-1])
-    with pytest.raises(Misconfigured, match=r"damaged: server/dump\.rdb"):
+    with pytest.raises(Misconfigured, match=r"damaged: server/dump\.rdb .*take another backup"):
         await restore_backup(restored, saved)
     with pytest.raises(Misconfigured, match="is no backup"):
         await restore_backup(restored, tmp_path)
+    manifest = saved / "manifest.json"
+    newer = json.loads(manifest.read_text()) | {"format": 2, "groundwire": "9.8.7"}
+    manifest.write_text(json.dumps(newer))
+    with pytest.raises(Misconfigured, match=r"format 2, not 1: restore it with version 9\.8\.7"):
+        await restore_backup(restored, saved)
+    manifest.write_text(json.dumps(newer | {"format": 1}))
+    with pytest.raises(Misconfigured, match="not what was written: take another backup"):
+        await restore_backup(restored, saved)
     assert not restored.home.exists()
 
 
