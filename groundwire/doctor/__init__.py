@@ -47,7 +47,8 @@ async def _server(url: str, settings: Settings) -> list[Finding]:
             facts = await ask_server(backend, timeout_s=REPLY_S, clock=time.time, lane=lane)
         except GroundwireError as error:
             cure = "is it running, are user and password right, are they the operator's?"
-            findings.append(Finding("server", "error", str(error), cure))
+            what = f"lane {lane}'s: {error}" if settings.lanes > 1 else str(error)
+            findings.append(Finding("server", "error", what, cure))
             continue
         name = facts.info.get("run_id", "")
         if name not in judged:

@@ -1,4 +1,4 @@
-"""`status`, `verify`, `health`, `dead`, `tail` on a cluster of which a node is away and nobody takes over."""
+"""`status`, `verify`, `health`, `dead`, `tail`, `doctor` on a cluster of which a node is away and nobody takes over."""
 
 import os
 import pty
@@ -165,6 +165,20 @@ def assert_named(done: Done, lanes: list[int], *, code: int) -> None:
     assert done.code == code
     assert [one["lane"] for one in done.json["unreachable"]] == lanes
     assert all(re.search(r"127\.0\.0\.1:\d+", one["why"]) for one in done.json["unreachable"])
+
+
+def test_doctor_names_the_lanes_whose_server_it_cannot_judge(
+    on_cluster: Commands, alone: TemporaryCluster
+) -> None:
+    """Beside what it finds of the other ones."""
+    assert on_cluster("status").code == 0
+    gone = lanes_with(alone, 1)
+    with away(alone, 1):
+        done = on_cluster("doctor", "--json")
+    servers = [one for one in done.json["findings"] if one["check"] == "server"]
+    wrong = [one["what"].partition("'s: ")[0] for one in servers if one["level"] == "error"]
+    assert (done.code, wrong) == (1, [f"lane {lane}" for lane in gone])
+    assert any(one["level"] == "ok" for one in servers)
 
 
 def test_the_live_view_goes_on_while_a_node_is_away(
