@@ -28,7 +28,7 @@ from groundwire.evals.learning import (
 from groundwire.evals.lessons import FOLDS, Table, learn, strength_of
 from groundwire.evals.logistic import apply, probabilities
 from groundwire.profiles import Profile
-from groundwire.wiring.answering import Extractor, build_extractor
+from groundwire.wiring.answering import Extractor, extractor_of
 
 SETS = ("clapnq", "squad2")
 
@@ -80,7 +80,7 @@ def main() -> None:
                 "synthesize": profile.synthesize.model_copy(update={"meaning": "none"}),
             }
         )
-    extractor = build_extractor(profile)
+    extractor = extractor_of(profile)
     seen = see(profile, given.data, given.cache, extractor)
     sets = list(SETS) if given.sentences == "both" else [given.sentences]
     sentences = sentence_table([seen[name] for name in sets])

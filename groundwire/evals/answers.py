@@ -14,7 +14,7 @@ from contracts import RetrievedContext, RetrievedPassage
 from groundwire.models import Embedder
 from groundwire.profiles import Profile
 from groundwire.wiring import build_retriever
-from groundwire.wiring.answering import Drafted, Extractor, build_extractor, taught
+from groundwire.wiring.answering import Drafted, Extractor, extractor_of, taught
 
 from .answersets import AnswerSet
 from .collection import Entry
@@ -83,7 +83,7 @@ def _alone(context: RetrievedContext, entry: Entry, near: float | None) -> Retri
 async def measure(profile: Profile, found: AnswerSet, cache: Path, tell: Tell) -> dict[str, Any]:
     """The figures of a set."""
     ends, given = await sights(profile, found, cache, tell)
-    extractor = replace(build_extractor(profile), beta=1.0, brevity=0.0)  # what is measured is F1
+    extractor = replace(extractor_of(profile), beta=1.0, brevity=0.0)  # what is measured is F1
     chosen = bool(found.sentences)
     ways = {}
     for name, one in (("end_to_end", ends), ("given", given)):

@@ -12,7 +12,7 @@ from typing import Any
 from contracts import RetrievedContext, Segment
 from groundwire.profiles import Profile
 from groundwire.wiring import Retriever, build_pipeline, build_retriever
-from groundwire.wiring.answering import Extractor, build_extractor
+from groundwire.wiring.answering import Extractor, extractor_of
 
 from .answersets import READERS, Answerable, AnswerSet, read
 from .cases import FOLDERS, plain, quoted
@@ -91,7 +91,7 @@ async def measure_set(
     counted: dict[str, Counted] = {}
     texts = joined([(one.text, two.text) for one, two in chosen])
     for at, (asked, both) in enumerate(zip(texts, chosen, strict=True), 1):
-        await _count(retrieve, build_extractor(profile), asked, both, counted, profile)
+        await _count(retrieve, extractor_of(profile), asked, both, counted, profile)
         tell(f"{found.name}: compound questions", at, len(chosen))
     return _as_json(counted)
 

@@ -6,15 +6,9 @@ from dataclasses import replace
 from agents.extraction import Extractor, Judged, Model
 from agents.synthesize import Drafted
 from contracts import RetrievedContext
-from groundwire.profiles import Profile
 
 from .retrieval import asking
 from .synthesis import extractor_of
-
-
-def build_extractor(profile: Profile) -> Extractor:
-    """The extractor of a profile."""
-    return extractor_of(profile)
 
 
 def taught(
@@ -41,4 +35,4 @@ def judged(extractor: Extractor, context: RetrievedContext) -> Judged:
     return extractor.judge(context.intent.cleaned_text, context.passages, model)
 
 
-__all__ = ["Drafted", "Extractor", "Judged", "asking", "build_extractor", "judged", "taught"]
+__all__ = ["Drafted", "Extractor", "Judged", "asking", "extractor_of", "judged", "taught"]
