@@ -15,6 +15,8 @@ from .repository import ROOT, files
 
 PAGES = files("*.md", ":!examples/*/*", ":!tests")
 _LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]+)?(#[^)\s]+)?\)")
+_OURS = "docs|tests|bus|groundwire|agents|contracts|benchmarks|examples"
+_FILE = re.compile(rf"(?<![\w./-])(?:{_OURS})/[\w./-]+\.(?:md|py|lua|toml|ya?ml|jsonl?|svg|txt)\b")
 _FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 _MACHINE = re.compile(r"(?<![\w.])/(?:work|root|home/[a-z]+|Users)/(?!groundwire)[\w.]")
 _REGISTRY = re.compile(r"files\.pythonhosted\.org|pypi\.org/simple|index-url|registry\.npmjs")
@@ -51,6 +53,18 @@ def test_every_link_of_a_page_leads_to_a_file(page: Path) -> None:
         assert found.exists(), target
         if anchor:
             assert anchor[1:] in _anchors(_text(found)), f"{target}{anchor}"
+
+
+def test_every_file_that_is_named_exists() -> None:
+    """In pages, comments, messages and configuration; docs/adding-an-agent.md names those that its reader writes."""
+    naming = files("*.md", "*.py", "*.toml", "*.y*ml", "Makefile", ":!tests", ":!docs/adding-*")
+    named = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in naming
+        for name in _FILE.findall(_text(path))
+    }
+    assert len(named) > 100
+    assert {one for one in named if not (ROOT / one[1]).exists()} == set()
 
 
 def test_readme_and_changelog_name_every_command() -> None:
