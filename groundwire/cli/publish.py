@@ -2,9 +2,11 @@
 
 import asyncio
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 from pydantic import ValidationError
@@ -14,6 +16,9 @@ from contracts import Channel, Invalid, Overloaded, Query
 from contracts.envelope import fields_at_fault
 
 from .context import console_err, run_async, running_bus, settings, traced, write, write_json
+
+if TYPE_CHECKING:
+    from bus import Bus
 
 EPILOG = """Examples:
 
@@ -49,7 +54,8 @@ def publish(
 ) -> int:
     """Publish one question a line: plain text, or a JSON object with the fields of a query.
 
-    Every line is checked before the first is published. Prints the query ids in order.
+    Every line is checked before the first is published. Prints the query ids in order; where the
+    server refuses one, those of the hundreds of lines before it.
     """
     queries = read_queries(source, Defaults(session, channel))
     with traced(settings()):
@@ -90,26 +96,35 @@ def _query(text: str, where: str, given: Defaults) -> Query:
 
 
 async def _publish(queries: list[Query], *, as_json: bool) -> None:
-    from rich.progress import Progress
-
+    """Prints the ids of what was accepted also where the rest is refused."""
     ids: list[str] = []
     async with running_bus() as bus:
-        with Progress(console=console_err(), transient=True) as progress:
-            task = progress.add_task("publishing", total=len(queries))
-            named = [bus.named(query) for query in queries]
-            while len(ids) < len(named):
-                chunk = named[len(ids) : len(ids) + _CHUNK]
-                try:
-                    accepted = await bus.submit_many(chunk)
-                except Overloaded as refused:
-                    # Their ids are minted: those accepted by now are known when the chunk comes again.
-                    progress.update(task, description="waiting, too many queries are open")
-                    await asyncio.sleep(refused.retry_after_s)
-                    continue
-                ids += accepted
-                progress.update(task, completed=len(ids), description="publishing")
-                if not as_json:
-                    for query_id in accepted:
-                        write(query_id)
-    if as_json:
-        write_json({"query_ids": ids})
+        try:
+            async with aclosing(_accepted(bus, queries)) as chunks:
+                async for accepted in chunks:
+                    ids += accepted
+                    if not as_json:
+                        write("\n".join(accepted))
+        finally:
+            if as_json:
+                write_json({"query_ids": ids})
+
+
+async def _accepted(bus: "Bus", queries: list[Query]) -> AsyncGenerator[list[str], None]:
+    """The ids of each chunk once it is accepted; an overloaded system is waited for."""
+    from rich.progress import Progress
+
+    with Progress(console=console_err(), transient=True) as progress:
+        task = progress.add_task("publishing", total=len(queries))
+        left = [bus.named(query) for query in queries]
+        while left:
+            try:
+                accepted = await bus.submit_many(left[:_CHUNK])
+            except Overloaded as refused:
+                # Their ids are minted: those accepted by now are known when the chunk comes again.
+                progress.update(task, description="waiting, too many queries are open")
+                await asyncio.sleep(refused.retry_after_s)
+                continue
+            left = left[_CHUNK:]
+            progress.update(task, advance=len(accepted), description="publishing")
+            yield accepted

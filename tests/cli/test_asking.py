@@ -169,6 +169,22 @@ def test_published_ids_as_json_from_standard_input(groundwire: Commands) -> None
     assert len(set(done.json["query_ids"])) == 2
 
 
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_what_was_accepted_before_a_refusal_is_told(
+    groundwire: Commands, options: tuple[str, ...]
+) -> None:
+    """A hundred lines are sent at a time; a program learns of them as a person does."""
+    query_id = f"0-taken{len(options)}"
+    first = json.dumps({"text": "?", "query_id": query_id})
+    other = json.dumps({"text": "another question", "query_id": query_id})
+    lines = "\n".join([first, *["?"] * 99, other])
+    done = groundwire("publish", "-", *options, stdin=f"{lines}\n")
+    ids = done.json["query_ids"] if options else done.out.split()
+    assert (done.code, len(ids), ids[0]) == (1, 100, query_id)
+    assert query_id in done.err
+    assert groundwire("result", ids[-1]).code == 4
+
+
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
