@@ -1,6 +1,9 @@
 """What every suite shares: the embedded server, one process per pytest worker."""
 
+import fcntl
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,8 +15,11 @@ from groundwire.embedded.several import (
     temporary_sentinels,
 )
 from groundwire.threads import compute_on_one
+from groundwire.wiring import Intake, ingest_corpus
 
 compute_on_one()
+
+HANDBOOK = Path(__file__).resolve().parents[1] / "examples" / "handbook"
 
 
 @pytest.fixture(scope="session")
@@ -42,3 +48,19 @@ def server_url(server: TemporaryServer) -> str:
     """The URL of the session's server, with nothing in it."""
     server.flush()
     return server.url
+
+
+@pytest.fixture(scope="session")
+def ingested_handbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A corpus of the handbook by profile `default`. Copy it; change nothing.
+
+    The first who asks for it embeds and learns for all pytest workers: that takes a dozen seconds.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    root = shared / "ingested-handbook"
+    with (shared / "ingested-handbook.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (root / "current").exists():
+            ingest_corpus(Intake([HANDBOOK], root))
+    return root

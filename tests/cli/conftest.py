@@ -37,10 +37,11 @@ class Commands:
         self.home = home
         self._patch = patch
         self._captured = captured
-        for name in [name for name in os.environ if name.startswith("GROUNDWIRE_")]:
+        for name in [name for name in os.environ if name not in home.environment]:
             patch.delenv(name)
-        for name, value in home.variables:
-            patch.setenv(name, value)
+        for name, value in home.environment.items():
+            if name.startswith("GROUNDWIRE_"):
+                patch.setenv(name, value)
         patch.setenv("COLUMNS", "200")
         patch.chdir(home.folder)
 

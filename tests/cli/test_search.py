@@ -28,6 +28,13 @@ def docs(nothing_up: Commands) -> Path:
     return folder
 
 
+@pytest.fixture
+def by_default(nothing_up: Commands) -> Commands:
+    """Commands that nobody tells a profile: `default` has every signal and every part of a score."""
+    nothing_up.unset("GROUNDWIRE_PROFILE")
+    return nothing_up
+
+
 class Page(HTMLParser):
     """The elements of a page, what they refer to, and its text."""
 
@@ -47,7 +54,7 @@ class Page(HTMLParser):
 
 
 async def test_the_passages_are_those_that_the_agent_retrieves(
-    nothing_up: Commands, docs: Path
+    by_default: Commands, docs: Path
 ) -> None:
     """The same code, so the same order and scores, up to the profile's k."""
     pipeline = build_pipeline("default", docs)
@@ -57,7 +64,7 @@ async def test_the_passages_are_those_that_the_agent_retrieves(
     from asyncio import to_thread
 
     done = await to_thread(
-        nothing_up, "search", "How long does a refund take?", "--docs", docs, "--json"
+        by_default, "search", "How long does a refund take?", "--docs", docs, "--json"
     )
     for one, passage in zip(done.json["passages"], told["passages"], strict=False):
         assert passage == {name: one[name] for name in passage}
@@ -65,9 +72,9 @@ async def test_the_passages_are_those_that_the_agent_retrieves(
     assert done.json["signals"] == list(context.signals)
 
 
-def test_json_tells_every_score_rank_and_part(nothing_up: Commands, docs: Path) -> None:
+def test_json_tells_every_score_rank_and_part(by_default: Commands, docs: Path) -> None:
     """What the terminal shows with --explain, without being asked to."""
-    found = nothing_up("search", "refund", "--docs", docs, "--json").json
+    found = by_default("search", "refund", "--docs", docs, "--json").json
     assert (found["profile"], found["labels"], found["k"]) == ("default", ["public"], 3)
     best: dict[str, Any] = found["passages"][0]
     assert {"keyword_rank", "vector_rank", "hybrid_rank", "final_rank", "moved"} <= best.keys()
@@ -76,15 +83,15 @@ def test_json_tells_every_score_rank_and_part(nothing_up: Commands, docs: Path) 
     assert told == pytest.approx(best["rerank_score"])
 
 
-def test_explain_shows_bars_parts_and_the_settings(nothing_up: Commands, docs: Path) -> None:
+def test_explain_shows_bars_parts_and_the_settings(by_default: Commands, docs: Path) -> None:
     """For a person; the text of a document is no markup of the terminal either."""
     (docs / "odd.md").write_text("# [red]Refund[/red]\n\nA [bold]refund[/] of refunds.\n")
-    done = nothing_up("search", "annual refund", "--docs", docs, "--explain")
+    done = by_default("search", "annual refund", "--docs", docs, "--explain")
     assert done.code == 0
     for word in ("keyword", "vector", "fusion", "rerank", "█", "profile default", "alpha"):
         assert word in done.out
     assert "[red]Refund[/red]" in done.out
-    plain = nothing_up("search", "annual refund", "--docs", docs)
+    plain = by_default("search", "annual refund", "--docs", docs)
     assert "fusion" not in plain.out
     assert "Refund" in plain.out
 
@@ -116,10 +123,10 @@ def test_a_page_shows_a_document_s_markup_as_text(nothing_up: Commands, docs: Pa
     assert ("content", POLICY) in page.attributes
 
 
-def test_a_page_has_a_bar_for_each_signal(nothing_up: Commands, docs: Path) -> None:
+def test_a_page_has_a_bar_for_each_signal(by_default: Commands, docs: Path) -> None:
     """With score and rank, for each passage."""
-    path = nothing_up.home.folder / "why.html"
-    found = nothing_up("search", "refund", "--docs", docs, "--html", path, "--json").json
+    path = by_default.home.folder / "why.html"
+    found = by_default("search", "refund", "--docs", docs, "--html", path, "--json").json
     html = path.read_text()
     assert html.count('class="bar"') == 4 * len(found["passages"])
     assert f"{found['passages'][0]['rerank_score']:.3f}" in html

@@ -164,6 +164,7 @@ def test_doctor_without_a_system_says_so_and_is_no_failure(nothing_up: Commands)
 
 def test_doctor_s_json_has_settings_and_findings(nothing_up: Commands) -> None:
     """For scripts: every check with its level and cure, every setting redacted."""
+    nothing_up.unset("GROUNDWIRE_PROFILE")
     done = nothing_up("doctor", "--json")
     assert done.code == 0
     assert done.json.keys() == {"settings", "findings"}

@@ -178,19 +178,30 @@ async def test_small_talk_is_out_of_scope_of_real_policies(policies: Pipeline, t
     assert (trace.intent.in_scope, trace.response.status) == (False, "out_of_scope")
 
 
+@pytest.fixture
+def examples(request: pytest.FixtureRequest) -> Pipeline:
+    """The pipeline on an example."""
+    if request.param == "handbook":
+        return build_pipeline("default", request.getfixturevalue("ingested_handbook"))
+    return build_pipeline("default", ROOT / "examples" / request.param)
+
+
 @pytest.mark.parametrize(
-    ("name", "floor"), [("handbook", 88), ("runbooks", 29)], ids=["handbook", "runbooks"]
+    ("examples", "name", "floor"),
+    [("handbook", "handbook", 88), ("runbooks", "runbooks", 29)],
+    ids=["handbook", "runbooks"],
+    indirect=["examples"],
 )
-async def test_examples_are_answered_with_the_expected_quote(name: str, floor: int) -> None:
+async def test_examples_are_answered_with_the_expected_quote(
+    examples: Pipeline, name: str, floor: int
+) -> None:
     """Measured floors: the quoted passage holds the sentence that answers (90/99 and 30/30)."""
-    folder = ROOT / "examples" / name
-    pipeline = build_pipeline("default", folder)
     hits = 0
-    for line in (folder / "questions.jsonl").read_text().splitlines():
+    for line in (ROOT / "examples" / name / "questions.jsonl").read_text().splitlines():
         question = json.loads(line)
         if not question["answerable"]:
             continue
-        trace = await pipeline.run(question["question"])
+        trace = await examples.run(question["question"])
         quotes = [" ".join(segment.text.split()) for segment in trace.response.segments]
         hits += any(" ".join(question["quote"].split()) in quote for quote in quotes)
     assert hits >= floor

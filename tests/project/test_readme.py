@@ -1,6 +1,7 @@
 """Every promise of README.md: its commands run, its output is real, its picture is the topology."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -13,14 +14,14 @@ from .blocks import blocks, matches
 from .picture import mermaid
 from .walkthrough import README, Printed
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
-def printed(server: TemporaryServer) -> dict[str, Printed]:
+def printed(server: TemporaryServer, ingested_handbook: Path) -> dict[str, Printed]:
     """The whole page, run once from top to bottom."""
     server.flush()
-    return walkthrough.go(server.url)
+    return walkthrough.go(server.url, ingested_handbook)
 
 
 @pytest.mark.parametrize("name", walkthrough.names())

@@ -1,7 +1,8 @@
 """Goes through README.md as a reader would: one folder, one system, every block in order.
 
-The system is the one of `make run`. Three things are other than on the page, all of them here: the commands
-of THIS_RUN are not run, `redis-cli` is redis_cli.py, and a server of the reader's own is the tests' server.
+The system is the one of `make run`. Four things are other than on the page, all of them here: the commands
+of THIS_RUN are not run, `redis-cli` is redis_cli.py, a server of the reader's own is the tests' server, and what
+was embedded and learned of the handbook before is found: who reads takes longer than `make run` to do that.
 """
 
 import os
@@ -41,12 +42,13 @@ class Printed:
     code_is_shown: bool = False
 
 
-def go(own_server: str) -> dict[str, Printed]:
+def go(own_server: str, ingested: Path) -> dict[str, Printed]:
     """Run every block; by the command, or by the line that the program stands at."""
     folder = Path(tempfile.mkdtemp(prefix="gw-"))
     try:
         shutil.copytree(ROOT / "examples", folder / "examples")
         _lay_redis_cli(folder)
+        _lay_caches(folder, ingested)
         return {one.name: one for one in _go(folder, own_server)}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -170,6 +172,15 @@ def _program(block: Block, folder: Path) -> Printed:
 def _environment(folder: Path) -> dict[str, str]:
     path = os.pathsep.join([str(folder / "bin"), environment()["PATH"]])
     return environment(PATH=path)
+
+
+def _lay_caches(folder: Path, ingested: Path) -> None:
+    """Vectors and a classifier, and nothing of the corpus that they are of."""
+    root = folder / ".groundwire" / "corpus"
+    root.mkdir(mode=0o700, parents=True)
+    shutil.copytree(ingested / "classifiers", root / "classifiers")
+    for cache in ingested.glob("*.sqlite"):
+        shutil.copy(cache, root)
 
 
 def _lay_redis_cli(folder: Path) -> None:
