@@ -32,7 +32,8 @@ def scope_parts(profile: Profile, root: Path) -> "tuple[Part, ...]":
     if name in ("none", "hashing", "http", STATIC):  # `http`: all sentences are too many to ask for
         return (quick,)
     model = open_embedder(name)
-    passages, sentences = (Cached(model, root / f"{file}.sqlite") for file in ("vectors", "scope"))
+    said = Cached(model, root / "sentences.sqlite") if profile.retrieve.sentences else model
+    passages, sentences = Cached(model, root / "vectors.sqlite"), Cached(said, root / "scope.sqlite")
     stop_words = profile.terms.stopwords
     return quick, ScopePart(stop_words, passages, sentences, is_quick=False, name=NEURAL)
 
