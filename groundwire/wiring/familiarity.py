@@ -33,7 +33,10 @@ def scope_parts(profile: Profile, root: Path) -> "tuple[Part, ...]":
         return (quick,)
     model = open_embedder(name)
     said = Cached(model, root / "sentences.sqlite") if profile.retrieve.sentences else model
-    passages, sentences = Cached(model, root / "vectors.sqlite"), Cached(said, root / "scope.sqlite")
+    passages, sentences = (
+        Cached(model, root / "vectors.sqlite"),
+        Cached(said, root / "scope.sqlite"),
+    )
     stop_words = profile.terms.stopwords
     return quick, ScopePart(stop_words, passages, sentences, is_quick=False, name=NEURAL)
 
