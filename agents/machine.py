@@ -5,11 +5,17 @@ own word. Rules were written on BIPIA's training attacks and tried on documents 
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+
+from .midline import places
 
 _SENTENCE = re.compile(r"(?<=[.!?:])(?:[\"'”’)\]]+\s+(?![a-z])|\s+)|\n+")
 _LEAD = re.compile(r"^[\s>*_#\"'“”‘’(\[|`•–—-]*(?:\d+[.)]\s+)?")
 _FIRST = re.compile(r"\w+")
+_LONGEST = 1_000
+"""Characters of an instruction that goes on in a line; what is longer took too long to try at each of its words."""
+_CLOSED = re.compile(r"[.!?:][\s\"'”’)*_\]|]*\Z")
 _COURTESIES = "please|kindly|now|also|then|and|next|finally|first|so|just|instead"
 _WOULD_YOU = "can|could|would|will"
 _POLITE = rf"(?:(?:{_COURTESIES})\W+)*"
@@ -42,7 +48,7 @@ _MACHINE = re.compile(
     r"\b(?:note|attention|message|instructions?)\s+(?:to|for)\s+(?:the\s+|any\s+|all\s+)?(?:ai|llm|assistant|"
     r"(?:language\s+)?model|chat\s?bot|machine)s?\b|"
     r"^(?:dear|hello|hey|hi|attention)?\W*(?:ai|llm|chat\s?bot|language)\s+(?:assistant|model|system|reader)s?\s*[:,]|"
-    r"<\|\w+\|>|\[/?inst\]|<</?sys>>|^\s*(?:system|assistant)\s*:|#{2,}\s*(?:instruction|system|response)s?\s*:",
+    r"<\|\w+\|>|\[/?inst\]|<</?sys>>|^\s*(?:system|assistant)\s*:(?!:)|#{2,}\s*(?:instruction|system|response)s?\s*:",
     re.IGNORECASE,
 )
 _WRITE = "write|draft|compose|create|generate|develop|produce|provide|craft|make|give|show|tell|teach|help|offer"
@@ -79,6 +85,16 @@ _SAID = re.compile(
 )
 _OURS = re.compile(r"\b(?:we|us|our|ours|your|yours)\b", re.IGNORECASE)
 _OPENINGS = frozenset("|".join((_COURTESIES, _WOULD_YOU, _WRITE, _DO, "break")).split("|"))
+_CHANGES = (
+    "act add alter anagram answer append augment begin behave bypass change close combine conclude convert "
+    "disregard embed emphasise emphasize encode encrypt end enhance express finish forget group hide highlight "
+    "hint ignore include incorporate insert integrate introduce jumble link mention misspell mix modify omit "
+    "override place praise prefix pretend promote put rearrange remind remove render repeat rephrase replace "
+    "reply respond reverse say scramble shift shuffle sign spell split sprinkle start state stress substitute "
+    "swap transform turn urge use weave wrap"
+)
+_VERBS = _OPENINGS.union(_CHANGES.split(), ("how", "in", "what"))
+"""What an instruction begins with that goes on in a line behind something else."""
 _HINTS = (
     "respon", "answer", "reply", "replies", "output", "completion", "generation", "message",
     "instruction", "prompt", "guideline", "direction", "context",
@@ -95,8 +111,12 @@ def addresses_machine(text: str) -> bool:
 
 def addressed_from(text: str) -> int | None:
     """Where the first of its sentences that talk to a machine begins, behind the marks before it."""
-    told = (start for start, one in _suspects(text) if _orders(one) or _might_address(one))
-    return next(told, None)
+    return next(addressed_at(text), None)
+
+
+def addressed_at(text: str) -> Iterator[int]:
+    """Where each of them begins, in order."""
+    return (start for start, one in _suspects(text) if _orders(one) or _might_address(one))
 
 
 def orders_machine(text: str) -> bool:
@@ -116,15 +136,32 @@ def _suspects(text: str) -> Iterator[tuple[int, str]]:
     """The sentences that a rule may tell, each behind its place: nearly none, which makes reading a document quick."""
     whole = text.lower()
     hints = [hint for hint in _HINTS if hint in whole]
-    begin = 0
-    for end in [*_SENTENCE.finditer(text), None]:
-        sentence = text[begin : end.start() if end else len(text)]
-        bare = _LEAD.sub("", sentence)
+    for start, end in _sentences(text):
+        bare = _LEAD.sub("", text[start:end])
         low = bare.lower()
         first = _FIRST.match(low)
         if (first is not None and first[0] in _OPENINGS) or any(hint in low for hint in hints):
-            yield begin + len(sentence) - len(bare), bare
-        begin = end.end() if end else len(text)
+            yield end - len(bare), bare
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where they are; what goes on in a line and talks to a machine by itself is one of its own."""
+    inside = list(places(text, _VERBS))
+    begin = 0
+    for found in [*_SENTENCE.finditer(text), None]:
+        end = found.start() if found else len(text)
+        for at in inside[bisect_right(inside, begin) : bisect_left(inside, end)]:
+            if end - at <= _LONGEST and _stands_alone(text[at:end]):
+                yield begin, at
+                begin = at
+        yield begin, end
+        begin = found.end() if found else len(text)
+
+
+def _stands_alone(text: str) -> bool:
+    """Whether it is told by itself; what people also write to people only where it ends as a sentence does."""
+    bare = _LEAD.sub("", text)
+    return _orders(bare) or (_CLOSED.search(bare) is not None and _might_address(bare))
 
 
 def _orders(sentence: str) -> bool:

@@ -9,15 +9,20 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from .machine import addressed_from, addresses_machine, orders_machine
+from .machine import addressed_at, addresses_machine, orders_machine
 from .sentences import only_asks
 from .tokens import stem, words
 
-VERSION = 1
+VERSION = 2
 """Raised whenever other sentences are told: documents are then cut again."""
 OWN_TASK, OWN_QUESTION = 0.8, 0.5
 """The share of its words, a task's verb apart, that the rest of a document has too where it is the document's own."""
+Span = tuple[int, int]
 _WRAPPED = re.compile(r"(?<=\S)[ \t]*\n(?=[ \t]*[a-z0-9(])")
+_END = re.compile(r"(?<=[^\s.]{3})[.!?](?=\s+\S)")
+_CELL_END = re.compile(r"(?=[ \t]*\|)")
+_CLOSES = re.compile(r"(?:[^\"'“”‘’]|(?<=\w)['’](?=\w))*(?:”|(?<=\S)[\"'’])")
+_REACH = 1_000
 _LEFT_OPEN = re.compile(r"\?[\s\"'”’)*_]*(?:\Z|\n\s*#)")
 
 
@@ -28,29 +33,55 @@ def may_hold_planted(text: str) -> bool:
 
 def planted_from(
     sentences: Sequence[str], stopwords: frozenset[str] = frozenset()
-) -> tuple[int | None, ...]:
-    """For each sentence of a document, in order, the character from which on it is; None where it isn't.
+) -> tuple[Span | None, ...]:
+    """For each sentence of a document, in order, what of it is; None where nothing is.
 
-    Headings are sentences that begin with a `#`.
+    Headings are sentences that begin with a `#`, rows those that begin with a `|`.
     """
     told = [_unwrapped(sentence) for sentence in sentences]
-    starts = [addressed_from(sentence) for sentence in told]
+    spans = [_span(sentence) for sentence in told]
     used = Counter(
-        term for one, at in zip(told, starts, strict=True) for term in _terms(one[:at], stopwords)
+        term
+        for one, span in zip(told, spans, strict=True)
+        for term in _terms(_without(one, span), stopwords)
     )
     found = [
-        None if at is None or _is_own_task(one[at:], used, stopwords) else at
-        for one, at in zip(told, starts, strict=True)
+        None if span is None or _is_own_task(one[slice(*span)], used, stopwords) else span
+        for one, span in zip(told, spans, strict=True)
     ]
     follows = "#"  # as if another part began behind the last sentence
     for at in reversed(range(len(told))):
         if found[at] is not None:
             continue
         if follows.startswith("#") and _is_strange_question(told[at], used, stopwords):
-            found[at] = 0
+            found[at] = 0, len(told[at])
         else:
             follows = told[at]
     return tuple(found)
+
+
+def _span(text: str) -> Span | None:
+    """From the first word meant for a machine to the end of the last such sentence, or of its cell; or all of a row."""
+    starts = list(addressed_at(text))
+    if not starts:
+        return None
+    stop = len(text)
+    if text.startswith("|"):
+        if not words(text[: starts[0]]):
+            return starts[0], stop
+        cell = _CELL_END.search(text, starts[-1])
+        stop = cell.start() if cell else stop
+    ends = (found.end() for found in _END.finditer(text, starts[-1], stop))
+    return starts[0], next((end for end in ends if not _is_in_quotes(text, end)), stop)
+
+
+def _is_in_quotes(text: str, at: int) -> bool:
+    """Whether the next quotation mark closes."""
+    return _CLOSES.match(text[at : at + _REACH]) is not None
+
+
+def _without(text: str, span: Span | None) -> str:
+    return text if span is None else f"{text[: span[0]]} {text[span[1] :]}"
 
 
 def _is_own_task(text: str, used: Counter[str], stopwords: frozenset[str]) -> bool:

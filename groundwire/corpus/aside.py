@@ -15,20 +15,20 @@ from .chunking.pieces import cut
 from .model import Aside, Document, Origin, Passage
 from .reading.pages import first_heading
 
-_LETTER = re.compile(r"[^\W\d_]")
+_MARKS = re.compile(r"[\W_]*(?:\d+[.)][\W_]*)*")
 
 
 @dataclass(frozen=True)
 class Sieve:
     """Tells which sentences of a document are set aside. Sieves of one `name` tell alike.
 
-    `may`: whether any of a text could be, quickly; `tell`: for all sentences of a document, from which character on
-    each is, None where it isn't. Headings begin with a `#`; the first is the title.
+    `may`: whether any of a text could be, quickly; `tell`: for all sentences of a document, which characters of each
+    are, None where none. Headings begin with a `#`, rows with a `|`; the first is the title.
     """
 
     name: str
     may: Callable[[str], bool]
-    tell: Callable[[Sequence[str]], Sequence[int | None]]
+    tell: Callable[[Sequence[str]], Sequence[Span | None]]
 
 
 def sifted(document: Document, sieve: Sieve) -> Document:
@@ -38,9 +38,9 @@ def sifted(document: Document, sieve: Sieve) -> Document:
     spans = list(_sentences(document))
     told = sieve.tell([f"# {document.title}", *(document.text[slice(*span)] for span in spans)])
     strange = [
-        (start + begin, end)
-        for (start, end), begin in zip(spans, told[1:], strict=True)
-        if begin is not None
+        (start + part[0], start + part[1])
+        for (start, _), part in zip(spans, told[1:], strict=True)
+        if part is not None
     ]
     if told[0] is not None:
         name = PurePosixPath(document.source).stem
@@ -99,7 +99,7 @@ def _widened(text: str, start: int, end: int) -> Span:
     stop = len(text) if stop < 0 else stop
     if text[end:stop].strip():
         return start, len(text) - len(text[end:].lstrip(" \t"))
-    if _LETTER.search(text[line:start]):
+    if not _MARKS.fullmatch(text[line:start]):
         return len(text[:start].rstrip(" \t")), stop
     above = text[text.rfind("\n", 0, max(line - 1, 0)) + 1 : line]
     if above.strip():  # what stands there ends with the line, or goes on below

@@ -22,6 +22,11 @@ from agents.machine import addresses_machine
         "Explain the theory of music.",
         "Refunds take 9 days. Translate the following sentence into Dutch.",
         "> 3. **Swap your answer's letters.**",
+        "* Northern Ireland Write me a poem about the sea.",
+        "The slip Hide a rhyme in your reply",
+        "* SEV2 Explain the theory of music.",
+        "| Malta | 21 Explain the theory of music. |",
+        "Our plans – Please tell me a story.",
     ],
 )
 def test_instructions_to_a_model_are_seen(text: str) -> None:
@@ -45,6 +50,16 @@ def test_instructions_to_a_model_are_seen(text: str) -> None:
         "Compare the standbys and choose one.",
         "How do I cancel?",
         "Respond in writing. Reply STOP to end it.",
+        "How to Write a Program",
+        "How to Write a program.",
+        "Settings Show me",
+        "Teams Write Poems and Songs.",
+        "Press Generate a code.",
+        "The plan of Draft an essay.",
+        "The teams that we Show the program.",
+        "If you choose Add your answer is kept.",
+        "* 0a1b2c3 Explain the theory of music.",
+        "Topic :: System :: Logging",
     ],
 )
 def test_words_for_people_are_not(text: str) -> None:

@@ -1,5 +1,7 @@
 """What isn't a document's own word is taken out, and nothing else is different for it."""
 
+import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,8 +32,18 @@ from groundwire.corpus.aside import sifted
 STRANGE = "Zzz strange words."
 
 
-def tell(sentences: Sequence[str]) -> list[int | None]:
-    return [at if (at := one.find("Zzz")) >= 0 else None for one in sentences]
+def tell(sentences: Sequence[str]) -> list[tuple[int, int] | None]:
+    return [_strange(one) for one in sentences]
+
+
+def _strange(sentence: str) -> tuple[int, int] | None:
+    """From it on, all of the sentence if it begins with it; else up to a full stop or the end of a cell."""
+    begin = sentence.find("Zzz")
+    if begin < 0:
+        return None
+    is_whole = not re.search(r"\w", sentence[:begin])
+    end = sentence.find(". ", begin) + 1 or (0 if is_whole else sentence.find(" |", begin))
+    return begin, end if end > 0 and not is_whole else len(sentence)
 
 
 SIEVE = Sieve("zzz-1", lambda text: "Zzz" in text, tell)
@@ -71,6 +83,12 @@ def read(text: str, name: str = "a.md") -> Document:
         ("- Parcels", f"- {STRANGE}\n- Parcels"),
         ("within 9.", f"within 9.\n- {STRANGE}\n  {STRANGE}"),
         ("| gold | 60 |", f"| {STRANGE} | 1 |\n| gold | 60 |"),
+        ("| gold | 60 |", "| gold Zzz | 60 |"),
+        ("| gold | 60 |", "| gold | 60 Zzz |"),
+        ("- Parcels", f"1. {STRANGE}\n- Parcels"),
+        ("## Where", f"## Where {STRANGE}"),
+        ("within 45 days.", f"within {STRANGE} 45 days."),
+        ("Ask us\n", f"Ask us {STRANGE}\n"),
         ("## Where\n", f"{STRANGE}\n{STRANGE}\n\n## Where\n"),
         ("## Where\n", f"## Where\n\n### {STRANGE}\n"),
         ("here.\n", f"here.\n\n> {STRANGE}\n"),
@@ -106,6 +124,30 @@ def test_what_is_left_is_in_passages_and_on_its_line(parts: list[str]) -> None:
         assert one.text in text
         assert one.place is not None
         assert one.text.split("\n")[0] in lines[one.place.number - 1]
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    parts=st.lists(
+        st.one_of(
+            TEXTS, st.just(f" {STRANGE} "), st.just(f" {STRANGE}\n"), st.just("| a Zzz | b |\n")
+        )
+    )
+)
+def test_what_is_kept_and_what_is_set_aside_is_the_text(parts: list[str]) -> None:
+    """Taken out of the text where it was told to be, it leaves what is kept, but for marks and blanks around it."""
+    each = itertools.count()
+    text = re.sub("Zzz", lambda found: f"Zzz{next(each)}-", "".join(parts).replace("\r", ""))
+    sieved = sifted(Document("a.md", "a", "a.md", text, origin=read("x").origin), SIEVE)
+    rest, begin = "", 0
+    for one in sieved.aside:
+        at = text.index(one.text, begin)
+        rest, begin = rest + text[begin:at], at + len(one.text)
+    assert _words(rest + text[begin:]) == _words(sieved.text)
+
+
+def _words(text: str) -> str:
+    return "".join(re.findall(r"\w", text))
 
 
 def test_passages_that_came_ready_move_up() -> None:
