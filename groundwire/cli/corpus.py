@@ -10,6 +10,7 @@ from contracts import Invalid
 from .aside import aside_line
 from .context import console, settings, write, write_json
 from .progress import progress_bar
+from .turn import WAIT_S, Wait, in_turn
 
 if TYPE_CHECKING:
     from groundwire.corpus import Snapshot
@@ -141,12 +142,14 @@ def rollback(
     version: Annotated[
         str | None, typer.Argument(help="By default the one that was current before.")
     ] = None,
+    wait: Wait = WAIT_S,
     as_json: Json = False,
 ) -> int:
     """Make an older version current again, verified first; running workers move to it by themselves."""
     from groundwire.corpus import rollback as roll_back
 
-    before, after = roll_back(settings().corpus, version)
+    root = settings().corpus
+    before, after = in_turn(lambda: roll_back(root, version), wait)
     if as_json:
         write_json({"from": before, "to": after})
     else:
@@ -163,13 +166,15 @@ def prune(
             help="Seconds a replaced version stays; by default as long as a query may.", min=0
         ),
     ] = None,
+    wait: Wait = WAIT_S,
     as_json: Json = False,
 ) -> int:
     """Remove old versions: never one that answers, that a worker reads, or that an open query may name."""
     from groundwire.corpus import prune as remove
 
     known = settings()
-    gone = remove(known.corpus, keep=keep, grace_s=known.deadline_s if grace is None else grace)
+    grace_s = known.deadline_s if grace is None else grace
+    gone = in_turn(lambda: remove(known.corpus, keep=keep, grace_s=grace_s), wait)
     if as_json:
         write_json({"removed": gone})
     else:

@@ -14,6 +14,7 @@ from .aside import show_aside
 from .codes import ExitCode
 from .context import console, console_err, settings, write, write_json
 from .progress import progress_bar
+from .turn import WAIT_S, Wait, in_turn
 
 if TYPE_CHECKING:
     from groundwire.corpus import Changes, DryRun, Ingestion, Problem
@@ -56,6 +57,7 @@ def ingest(
     watch: Annotated[
         bool, typer.Option("--watch", help="Ingest again whenever a file changes, until Ctrl-C.")
     ] = False,
+    wait: Wait = WAIT_S,
     as_json: Annotated[bool, typer.Option("--json", help="The summary as JSON.")] = False,
 ) -> int:
     """Read documents into a new snapshot and make it current; running workers move to it by themselves.
@@ -70,7 +72,7 @@ def ingest(
     from groundwire.wiring import Intake
 
     known = settings(profile=profile, intents=intents)
-    job = _Job(Intake.of(known, paths, label or ()), as_json)
+    job = _Job(Intake.of(known, paths, label or ()), wait, as_json)
     if dry_run:
         return job.plan()
     code = job.run()
@@ -86,14 +88,12 @@ class _Job:
     """One command line, run once or again and again."""
 
     intake: "Intake"
+    wait_s: float
     as_json: bool
 
     def run(self) -> int:
-        from groundwire.wiring import ingest_corpus
-
         scope: list[str] = []
-        with progress_bar() as on_progress:
-            done = ingest_corpus(self.intake, on_progress=on_progress, on_scope=scope.append)
+        done = in_turn(lambda: self._ingest(scope), self.wait_s)
         if self.as_json:
             write_json(done)
         else:
@@ -101,6 +101,13 @@ class _Job:
             for line in scope:
                 write(line)
         return ExitCode.FAILED if done.problems else ExitCode.ANSWERED
+
+    def _ingest(self, scope: list[str]) -> "Ingestion":
+        from groundwire.wiring import ingest_corpus
+
+        scope.clear()
+        with progress_bar() as on_progress:
+            return ingest_corpus(self.intake, on_progress=on_progress, on_scope=scope.append)
 
     def run_again(self) -> None:
         """What goes wrong while a page is being written is said; the next change may mend it."""

@@ -13,7 +13,13 @@ INGESTING = "ingest.lock"
 
 
 class Busy(Transient):
-    """Another process is changing the corpus."""
+    """Another process, `owner` by its number, is changing the corpus."""
+
+    def __init__(self, root: Path, owner: str) -> None:
+        super().__init__(
+            f"corpus {root}: process {owner} is changing it; try again when it is done"
+        )
+        self.owner = owner
 
 
 class IngestLock:
@@ -36,9 +42,7 @@ class IngestLock:
         except OSError as error:
             owner = os.pread(self._fd, 20, 0).decode(errors="replace").strip() or "unknown"
             os.close(self._fd)
-            raise Busy(
-                f"corpus {self._path.parent}: process {owner} is changing it; try again when it is done"
-            ) from error
+            raise Busy(self._path.parent, owner) from error
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, str(os.getpid()).encode(), 0)
         return self

@@ -61,11 +61,29 @@ def test_labels_of_the_command_line_are_the_documents(nothing_up: Commands, docs
     assert nothing_up("corpus", "show", "prices.md", "--json").json["labels"] == ["staff", "legal"]
 
 
-def test_an_ingestion_beside_another_is_refused(nothing_up: Commands, docs: Path) -> None:
-    """With the process to wait for."""
-    with IngestLock(nothing_up.home.path / "corpus"):
-        refused = nothing_up("ingest", docs)
-    assert (refused.code, str(os.getpid()) in refused.err) == (1, True)
+def test_a_change_waits_for_the_one_before(nothing_up: Commands, docs: Path) -> None:
+    """It says for which process, and goes on once that is done."""
+    home = nothing_up.home
+    log = home.folder / "command.log"
+    with IngestLock(home.path / "corpus"):
+        process = home.start("ingest", "docs")
+        eventually(lambda: f"process {os.getpid()}," in log.read_text(), "it waits", 60.0)
+        assert process.poll() is None
+    assert process.wait(60) == 0
+    assert current_version(home.path / "corpus") is not None
+
+
+@pytest.mark.parametrize("words", [["ingest", "docs"], ["corpus", "rollback"], ["corpus", "prune"]])
+def test_a_change_waits_no_longer_than_it_may(
+    nothing_up: Commands, two: tuple[str, str], words: list[str]
+) -> None:
+    """Then it is refused, with the process that was waited for; nothing has changed."""
+    root = nothing_up.home.path / "corpus"
+    with IngestLock(root):
+        refused = nothing_up(*words, "--wait", "0")
+    assert (refused.code, f"process {os.getpid()} is changing it" in refused.err) == (1, True)
+    assert "waiting" not in refused.err
+    assert current_version(root) == two[1]
 
 
 def test_versions_are_listed_newest_first(nothing_up: Commands, two: tuple[str, str]) -> None:
