@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from groundwire.threads import compute_on_one
 from groundwire.wiring import Intake, ingest_corpus
 
 compute_on_one()
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So a shell without job control starts what it runs in the background, and so would be what tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 HANDBOOK = Path(__file__).resolve().parents[1] / "examples" / "handbook"
 
