@@ -33,12 +33,14 @@ def scope_parts(profile: Profile, root: Path) -> "tuple[Part, ...]":
         return (quick,)
     model = open_embedder(name)
     said = Cached(model, root / "sentences.sqlite") if profile.retrieve.sentences else model
-    passages, sentences = (
-        Cached(model, root / "vectors.sqlite"),
-        Cached(said, root / "scope.sqlite"),
+    slow = ScopePart(
+        profile.terms.stopwords,
+        embedder=Cached(model, root / "vectors.sqlite"),
+        sentences=Cached(said, root / "scope.sqlite"),
+        is_quick=False,
+        name=NEURAL,
     )
-    stop_words = profile.terms.stopwords
-    return quick, ScopePart(stop_words, passages, sentences, is_quick=False, name=NEURAL)
+    return quick, slow
 
 
 def _quick_part(profile: Profile, cache: Path) -> "ScopePart":

@@ -1,12 +1,16 @@
 """A profile that wants vectors of sentences ranks by them; one that doesn't has none."""
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from groundwire import profiles
 from groundwire.corpus import CorpusStore
-from groundwire.models import missing
+from groundwire.models import Cached, missing
 from groundwire.wiring import Intake, ingest_corpus
 from groundwire.wiring.assembly import Assembly
 from groundwire.wiring.ranking import ranking_of, search_of
@@ -47,3 +51,41 @@ async def test_the_best_sentence_is_a_feature_where_the_profile_wants_it(
     told = look_again(asked.cleaned_text, found, shortlist(found, ranking), ranking)
     assert max(one.sentence for one in told) == 0.0
     assert (min(one.sentence for one in told) < 0.0) is wants
+
+
+class Counted:
+    """An embedder that keeps what it was asked for."""
+
+    dimensions = 4
+
+    def __init__(self, model_id: str) -> None:
+        self.model_id = model_id
+        self.asked: Counter[str] = Counter()
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Rows that tell texts apart by their length."""
+        self.asked.update(texts)
+        rows = np.array([[1.0, len(text), len(text) ** 2, 1.0] for text in texts], np.float32)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows
+
+
+def test_scope_and_search_read_each_sentence_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no intents are configured both want its vector; once it is gone from the documents neither keeps it."""
+    model = Counted("minilm")
+    others = {"minilm": model, "wordllama": Counted("wordllama")}
+    monkeypatch.setattr("groundwire.models.open_embedder", lambda name, *_: others[name])
+    docs, root = tmp_path / "docs", tmp_path / "root"
+    docs.mkdir()
+    (docs / "harbour.md").write_text(f"# Harbour\n\n{LONG}\n")
+    profile = profiles.load("default")
+    ingest_corpus(Intake([docs], root, profile))
+    assert {"sentences", "scope_neural"} <= set(CorpusStore(root).current().manifest.parts)
+    assert model.asked["Ferries leave at six."] == 1
+    (docs / "harbour.md").write_text("# Harbour\n\nThe harbour was built long ago.\n")
+    ingest_corpus(Intake([docs], root, profile))
+    assert model.asked["# Harbour\n\nThe harbour was built long ago."] == 1
+    for cache in ("sentences", "scope"):
+        assert Cached(model, root / f"{cache}.sqlite").unknown(["Ferries leave at six."]) == 1
