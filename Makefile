@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 UV := $(VENV)/.uv-$(UV_VERSION)
 SYNCED := $(VENV)/.synced
 PYTHONS := python3.14 python3.13 python3.12 python3.11 python3
-PYTEST_OPTIONS ?= -n 2 --dist loadfile
+# Three for two cores: what runs processes waits a good part of its time.
+PYTEST_OPTIONS ?= -n 3 --dist loadfile
 QUESTION ?= Can I get a refund on an annual plan?
 
 # Whoever has another environment active means this one all the same.
