@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from groundwire.settings import Settings, load_settings
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from bus import Bus, Log
+    from bus import Bus, Log, UnreachableLane
 
 T = TypeVar("T")
 
@@ -90,6 +90,12 @@ def console() -> "Console":
     from .terminal import Terminal
 
     return Terminal(highlight=False)
+
+
+def name_unreachable(lanes: "Iterable[UnreachableLane]", out: "Console") -> None:
+    """Name the lanes whose servers don't answer, a line each."""
+    for lane in lanes:
+        out.print(str(lane), style="red", markup=False, soft_wrap=True)
 
 
 def write(text: str) -> None:

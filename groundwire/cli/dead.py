@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .codes import ExitCode
-from .context import console, run_async, running_bus, write, write_json
+from .context import console, name_unreachable, run_async, running_bus, write, write_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,8 +60,7 @@ async def _list(limit: int, *, as_json: bool) -> int:
 def _print(found: "DeadLetterList") -> None:
     out = console()
     out.print(_table(found.entries) if found.entries else "no dead letters")
-    for away in found.unreachable:
-        out.print(str(away), style="red", markup=False, soft_wrap=True)
+    name_unreachable(found.unreachable, out)
 
 
 def _table(entries: "Sequence[DeadLetterEntry]") -> "Table":

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from contracts import FormattedResponse, Invalid
 
-from .context import console, console_err, json_of, run_async, running_bus, write
+from .context import console, console_err, json_of, name_unreachable, run_async, running_bus, write
 
 EPILOG = """Examples:
 
@@ -57,8 +57,7 @@ async def _tail(outcome: str, after: str, limit: int | None, *, as_json: bool) -
     out = console()
     seen = 0
     async with running_bus(opens_partly=True) as bus:
-        for away in await bus.unreachable_lanes():
-            console_err().print(str(away), style="red", markup=False, soft_wrap=True)
+        name_unreachable(await bus.unreachable_lanes(), console_err())
         async for result in bus.results(outcome, after=after):
             response = result.response
             if as_json:

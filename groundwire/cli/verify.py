@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .codes import ExitCode
-from .context import console, run_async, running_bus, write_json
+from .context import console, name_unreachable, run_async, running_bus, write_json
 
 if TYPE_CHECKING:
     from bus import Proof
@@ -71,6 +71,5 @@ def _print(proof: "Proof") -> None:
             f"in streams {lane.working} + delayed {lane.delayed} + parked {lane.parked} "
             f"− bare {lane.bare}"
         )
-    for away in proof.unreachable:
-        out.print(str(away), style="red", markup=False, soft_wrap=True)
+    name_unreachable(proof.unreachable, out)
     out.print(WORDS[proof.verdict])
