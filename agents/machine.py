@@ -106,16 +106,11 @@ _HINTS = (
 
 def addresses_machine(text: str) -> bool:
     """Whether any of its sentences talks to a machine."""
-    return addressed_from(text) is not None
-
-
-def addressed_from(text: str) -> int | None:
-    """Where the first of its sentences that talk to a machine begins, behind the marks before it."""
-    return next(addressed_at(text), None)
+    return next(addressed_at(text), None) is not None
 
 
 def addressed_at(text: str) -> Iterator[int]:
-    """Where each of them begins, in order."""
+    """Where each of its sentences that talk to a machine begins, behind the marks before it, in order."""
     return (start for start, one in _suspects(text) if _orders(one) or _might_address(one))
 
 

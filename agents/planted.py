@@ -10,14 +10,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from .machine import addressed_at, addresses_machine, orders_machine
-from .sentences import only_asks
+from .sentences import Span, only_asks
 from .tokens import stem, words
 
 VERSION = 2
 """Raised whenever other sentences are told: documents are then cut again."""
 OWN_TASK, OWN_QUESTION = 0.8, 0.5
 """The share of its words, a task's verb apart, that the rest of a document has too where it is the document's own."""
-Span = tuple[int, int]
 _WRAPPED = re.compile(r"(?<=\S)[ \t]*\n(?=[ \t]*[a-z0-9(])")
 _END = re.compile(r"(?<=[^\s.]{3})[.!?](?=\s+\S)")
 _CELL_END = re.compile(r"(?=[ \t]*\|)")

@@ -88,10 +88,11 @@ async def measure_set(
     embedder = embedder_of(System(profile.name, profile), cache, tell)
     retrieve = build_retriever(profile, map(document_of, found.entries), embedder=embedder)
     chosen = _chosen(found, most)
+    extractor = extractor_of(profile)
     counted: dict[str, Counted] = {}
     texts = joined([(one.text, two.text) for one, two in chosen])
     for at, (asked, both) in enumerate(zip(texts, chosen, strict=True), 1):
-        await _count(retrieve, extractor_of(profile), asked, both, counted, profile)
+        await _count(retrieve, extractor, asked, both, counted, profile)
         tell(f"{found.name}: compound questions", at, len(chosen))
     return _as_json(counted)
 
