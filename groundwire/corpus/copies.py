@@ -3,11 +3,10 @@
 import shutil
 from pathlib import Path
 
-from contracts import Misconfigured
 from groundwire.files import replace_file
 
 from .manifest import Damaged
-from .versions import CURRENT, HISTORY, SNAPSHOTS, check, current_version
+from .versions import CURRENT, HISTORY, SNAPSHOTS, check, current_version, damaged_version
 
 __all__ = ["copy_root"]
 
@@ -28,9 +27,7 @@ def copy_root(root: Path, to: Path) -> str | None:
     try:
         check(to, version)
     except (OSError, Damaged) as error:
-        raise Misconfigured(
-            f"corpus {root}: version {version} is damaged: {error}; ingest again"
-        ) from error
+        raise damaged_version(root, version, error) from error
     replace_file(to / HISTORY, told, lasts=True)
     replace_file(to / CURRENT, f"{version}\n".encode(), lasts=True)
     return version

@@ -18,6 +18,7 @@ from .versions import (
     SNAPSHOTS,
     check,
     current_version,
+    damaged_version,
     folder_of,
     ingested_version,
     sweep,
@@ -43,9 +44,7 @@ class Remote:
         try:
             manifest = check(root, version)
         except (OSError, Damaged) as error:
-            raise Misconfigured(
-                f"corpus {root}: version {version} is damaged: {error}; ingest again"
-            ) from error
+            raise damaged_version(root, version, error) from error
         files = [*manifest.files, MANIFEST]  # the manifest last: without it there is no snapshot
         for done, name in enumerate(files, start=1):
             self._put(f"{SNAPSHOTS}/{version}/{name}", folder_of(root, version) / name)

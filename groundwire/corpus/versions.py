@@ -143,6 +143,11 @@ def nothing_ingested(root: Path) -> Misconfigured:
     )
 
 
+def damaged_version(root: Path, version: str, error: Exception) -> Misconfigured:
+    """What to say where the files of a version aren't as they were written."""
+    return Misconfigured(f"corpus {root}: version {version} is damaged: {error}; ingest again")
+
+
 def rollback(root: Path, version: str | None = None) -> tuple[str, str]:
     """Switch back to a version, by default the one that was current before; from which to which."""
     with IngestLock(root):
